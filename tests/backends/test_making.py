@@ -90,6 +90,15 @@ def test_a_level_that_the_drives_do_not_make_is_refused_with_the_reason(
         require_shape(wish(level, count, spans=spans))
 
 
+@pytest.mark.parametrize(
+    ("level", "count", "end"), [(Level.RAID10, 5, "at least 2, and it must be even."), (Level.RAID50, 7, "at least 3.")]
+)
+def test_the_hint_says_which_spans_a_level_takes(level: Level, count: int, end: str) -> None:
+    with pytest.raises(InvalidValueError) as refused:
+        require_shape(wish(level, count))
+    assert (refused.value.hint or "").endswith(end)
+
+
 def test_copies_of_three_drives_are_for_the_kernel_alone() -> None:
     three = wish(Level.RAID1, 3)
     kernel = replace(three, drives=tuple(replace(one, controller=None) for one in three.drives))

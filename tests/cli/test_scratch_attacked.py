@@ -20,7 +20,20 @@ def _bench_with(folder: Path, trick: str) -> tuple[int, str]:
 
     `trick`: the word of the run's progress at which that happens.
     """
-    words = ("bench", str(folder), "--rw", "randwrite", "--size", "4M", "--runtime", "12", "--ramp", "0", "--rate-iops", "500")
+    words = (
+        "bench",
+        str(folder),
+        "--rw",
+        "randwrite",
+        "--size",
+        "4M",
+        "--runtime",
+        "12",
+        "--ramp",
+        "0",
+        "--rate-iops",
+        "500",
+    )
     process = subprocess.Popen(
         argv(*words),
         cwd=ROOT,

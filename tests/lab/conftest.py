@@ -59,7 +59,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Leave word of what there is to be run."""
+    """Leave word of what there is to be run.
+
+    Look for garbage less often, and never among the modules: each look takes the emulated processor long.
+    """
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     if not session.config.option.collectonly:
         _record.there(item.nodeid for item in session.items)
 
@@ -217,9 +222,3 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Turns(TURNS))
     if in_guest:
         config.pluginmanager.register(Recorder(OUT / record.OUTCOMES))
-
-
-def pytest_collection_finish() -> None:
-    """Look for garbage less often, and never among the modules: each look takes the emulated processor long."""
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)

@@ -14,6 +14,7 @@ from backends.vendors.megaraid.storcli.battery import parse_answer, parse_listed
 from backends.vendors.megaraid.storcli.cards import card, check, options, overview, patrol, perf_mode, safe_id
 from backends.vendors.megaraid.storcli.document import replies, reply_about
 from backends.vendors.megaraid.storcli.drives import drives, rebuilds
+from backends.vendors.megaraid.storcli.topology import groups
 from backends.vendors.megaraid.storcli.volumes import auto_bgi, volumes
 from tests.backends.megaraid import answers
 from tests.backends.megaraid.answers import answer, drive_row, properties, show_all, topology, volume_row
@@ -187,6 +188,16 @@ def test_a_spanned_raid_1_is_raid_10_in_span_order() -> None:
     assert (drive.level, drive.spans, drive.drives_per_span) == (Level.RAID10, 2, 2)
     assert drive.drives == places
     assert drive.alone is True
+
+
+def test_the_drive_cache_of_a_group_is_that_of_its_first_row_which_has_one() -> None:
+    rows = topology("8:0", "8:1")
+    group, span = rows[:2]
+    del group["PDC"]
+    span["PDC"] = "dsbl"
+    assert {number: found.drive_cache for number, found in groups({"TOPOLOGY": rows}).items()} == {0: "dsbl"}
+    del span["PDC"]
+    assert {number: found.drive_cache for number, found in groups({"TOPOLOGY": rows}).items()} == {0: None}
 
 
 def test_a_group_with_room_left_is_not_filled() -> None:

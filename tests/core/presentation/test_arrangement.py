@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from app.core.presentation.device_table import hidden_cells_text
 from app.core.presentation.device_tree import DeviceTreeNode, address_sort_key, build_device_tree, state_reason
+from app.core.presentation.table import Column, Row, Table
 from backends.merge_inventory import join_views
 from backends.model import Array, Controller, Drive, Fact, Inventory, Scope, State, Target, Task
 from tests.case_loop import loop_over
@@ -30,6 +32,14 @@ def array(text: str, *members: str, state: State = State.OPTIMAL, controller: st
         controller=where,
         facts=tuple(Fact(label=label.replace("_", " "), value=value) for label, value in facts.items()),
     )
+
+
+def test_cells_that_are_not_shown_are_named_once_and_empty_ones_not_at_all() -> None:
+    columns = tuple(Column(title=key.capitalize(), key=key) for key in ("name", "strip", "model", "kind"))
+    table = Table(columns=columns, rows=(Row(key="a", cells=("md0", "64K", "", "md")),))
+    assert hidden_cells_text(table, "a", frozenset(("name",))) == "strip 64K · md"
+    assert hidden_cells_text(table, "a", frozenset(("name", "strip", "kind"))) == ""
+    assert hidden_cells_text(table, "b", frozenset()) == ""
 
 
 def card(text: str) -> Controller:
