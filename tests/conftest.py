@@ -17,6 +17,9 @@ from tests.apart import alone
 from tests.ci import recorder
 from tests.file_selection import has_no_test
 from tests.seeing import begin
+from tests.starting import light_starts
+
+__all__ = ["light_starts"]
 
 # No test is about speed by accident: a busy machine is no failure.
 settings.register_profile("raidbench", deadline=None, suppress_health_check=[HealthCheck.too_slow])
