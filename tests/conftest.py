@@ -69,13 +69,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     long: set[Path] = set()
     for item in items:
         path = item.path
-        if path not in long and (
-            path.parent.name == "journeys" or any(mark.name in ("slow", "fio") for mark in item.iter_markers())
-        ):
+        for mark in item.iter_markers():
+            if mark.name in ("slow", "fio"):
+                long.add(path)
+            elif mark.name == "feature":
+                for name in set(mark.args) - set(FEATURES):
+                    item.add_marker(pytest.mark.skip(reason=f"the feature {name} is missing"))
+        if path.parent.name == "journeys":
             long.add(path)
-        for mark in item.iter_markers("feature"):
-            for name in set(mark.args) - set(FEATURES):
-                item.add_marker(pytest.mark.skip(reason=f"the feature {name} is missing"))
     items.sort(key=lambda item: item.path not in long)
 
 
