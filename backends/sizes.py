@@ -30,7 +30,8 @@ def fraction_of(text: str | None, *, base: int = 1024, bare: str = "") -> Fracti
     if not letter:
         return None
     factor: int = (1024 if binary else base) ** (_LETTERS.find(letter) + 1)
-    return Fraction(f"{digits.replace(',', '')}.{decimals or 0}") * factor
+    decimals = decimals or ""
+    return Fraction(int(digits.replace(",", "") + decimals) * factor, 10 ** len(decimals))
 
 
 def read_size(text: str | None, *, base: int = 1024, bare: str = "") -> int | None:

@@ -17,6 +17,9 @@ from tests.apart import alone
 from tests.ci import recorder
 from tests.file_selection import has_no_test
 from tests.seeing import begin
+from tests.starting import light_starts
+
+__all__ = ["light_starts"]
 
 # No test is about speed by accident: a busy machine is no failure.
 settings.register_profile("raidbench", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -66,13 +69,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     long: set[Path] = set()
     for item in items:
         path = item.path
-        if path not in long and (
-            path.parent.name == "journeys" or any(mark.name in ("slow", "fio") for mark in item.iter_markers())
-        ):
+        for mark in item.iter_markers():
+            if mark.name in ("slow", "fio"):
+                long.add(path)
+            elif mark.name == "feature":
+                for name in set(mark.args) - set(FEATURES):
+                    item.add_marker(pytest.mark.skip(reason=f"the feature {name} is missing"))
+        if path.parent.name == "journeys":
             long.add(path)
-        for mark in item.iter_markers("feature"):
-            for name in set(mark.args) - set(FEATURES):
-                item.add_marker(pytest.mark.skip(reason=f"the feature {name} is missing"))
     items.sort(key=lambda item: item.path not in long)
 
 

@@ -19,7 +19,7 @@ SCRIPT = """\
 cat {attribute}
 {meanwhile}
 i=0
-while [ "$(cat {attribute})" = {wanted} ] && [ $((i += 1)) -lt 1200 ]; do sleep 0.1; done
+while read -r now < {attribute} && [ "$now" = {wanted} ] && [ $((i += 1)) -lt 480 ]; do sleep 0.25; done
 cat {attribute}
 """
 """Waits for the value, at most two minutes."""

@@ -183,7 +183,7 @@ class Conformance(FindsConformance):
             for key, reading in (await backend.read(target)).items():
                 for value in candidates(reading) if reading.availability.available else ():
                     planned = (await backend.plan(target, key, value)).requested
-                    for text in _shown_texts(settings[key], reading, value):
+                    for text in _shown_texts(settings[key], reading, value) - {value}:
                         assert (await backend.plan(target, key, text)).requested == planned, (key, text)
 
     async def test_a_change_locks_what_a_run_on_the_device_locks(

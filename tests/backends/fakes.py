@@ -40,6 +40,7 @@ class FakeHost:
         self.links = {"/proc/self/ns/pid": "pid:[4026531836]", **(links or {})}
         self.stats = dict(stats or {})
         self.tools = dict(tools or {})
+        self._listed: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self.hidden: set[str] = set()
         self.spaces: dict[str, FilesystemSpace] = {}
         self.root = root
@@ -103,8 +104,13 @@ class FakeHost:
         self.files[path] = content.decode("utf-8", "surrogateescape")
 
     async def list(self, pattern: str) -> tuple[str, ...]:
-        match = _beginning(pattern).match
-        return tuple(sorted({found[0] for path in (*self.files, *self.links) if (found := match(path))}))
+        paths = (*self.files, *self.links)
+        before, listed = self._listed.get(pattern, ((), ()))
+        if before != paths:  # a backend asks for the same patterns hundreds of times
+            match = _beginning(pattern).match
+            listed = tuple(sorted({found[0] for path in paths if (found := match(path))}))
+            self._listed[pattern] = (paths, listed)
+        return listed
 
     async def link(self, path: str) -> str | None:
         return self.links.get(path)

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from glob import iglob
 from pathlib import Path
 from typing import TypeVar
 
@@ -111,9 +110,20 @@ class Loop:
 
     def sure(self) -> str:
         """The device, made sure that our own file is behind it: called before everything that destroys."""
-        behind = run("losetup", "-nO", "BACK-FILE", self.device).strip()
+        behind = self._behind()
         assert behind == str(self.backing), f"{self.device} belongs to {behind}"
         return self.device
+
+    def is_ours(self) -> bool:
+        """Return whether our file is behind it, even if the test has deleted that, which the kernel marks."""
+        return self._behind().removesuffix(" (deleted)") == str(self.backing)
+
+    def _behind(self) -> str:
+        """Return the file behind it, as the kernel names it; "" if there is none."""
+        try:
+            return Path(f"/sys/block/{self.name}/loop/backing_file").read_text().removesuffix("\n")
+        except OSError:
+            return ""
 
     def write(self, offset: int, data: bytes) -> None:
         """Bytes on the device."""
@@ -185,22 +195,22 @@ def _begin(queue: Path) -> None:
 def detach(made: Loop) -> None:
     """The end of a loop device, if it is still ours."""
     with alone():
-        # A file that the test deleted is still ours: its name is told with this mark.
-        if run("losetup", "-nO", "BACK-FILE", made.device).strip().removesuffix(" (deleted)") == str(made.backing):
+        if made.is_ours():
             run("losetup", "--detach", made.device)
 
 
 def _open_elsewhere(device: str) -> bool:
     """Whether a process has the device open."""
     number = os.stat(device).st_rdev
-    return any(_number(link) == number for link in iglob("/proc/[0-9]*/fd/*"))
+    return any(number in _open_numbers(f"/proc/{name}/fd") for name in os.listdir("/proc") if name.isdigit())
 
 
-def _number(link: str) -> int | None:
-    try:
-        return os.stat(link).st_rdev
-    except OSError:  # closed meanwhile, or its process has ended
-        return None
+def _open_numbers(folder: str) -> Iterator[int]:
+    """Yield the numbers of the devices that a process has open."""
+    with suppress(OSError), os.scandir(folder) as links:  # its process may end meanwhile
+        for link in links:
+            with suppress(OSError):  # closed meanwhile
+                yield link.stat().st_rdev
 
 
 def _filled(backing: Path, size: int) -> bool:

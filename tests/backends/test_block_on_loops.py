@@ -41,6 +41,12 @@ def backend(device: Loop) -> Backend:
 
 
 class TestBlockConforms(Conformance):
+    @pytest.fixture(scope="class")
+    def device(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loop]:
+        """Return one device for all of these tests, each of which restores what it changes."""
+        with loop(tmp_path_factory.mktemp("conforming") / "disk") as made:
+            yield made
+
     @pytest.fixture
     def backend(self, device: Loop) -> Backend:
         return BlockBackend(LocalHost())

@@ -22,9 +22,9 @@ pytestmark = [pytest.mark.fio, needs("fio")]
 
 HELD = ("--rate-iops", "2000", "--ramp", "0")
 """As fast as it goes a run would only take the processor away from the other tests."""
-SMALL = ("--size", "64M", "--profile", "randread-4k", "--runtime", "3", *HELD)
+SMALL = ("--size", "16M", "--profile", "randread-4k", "--runtime", "3", *HELD)
 BRIEF = ("--size", "16M", "--runtime", "1", *HELD)
-LONG = ("--size", "64M", "--runtime", "120", *HELD)
+LONG = ("--size", "16M", "--runtime", "120", *HELD)
 
 
 def made_in(folder: Path, *words: str) -> Outcome:
@@ -128,9 +128,14 @@ def test_repeats_leave_no_scratch_file(repeated: tuple[Outcome, Path]) -> None:
     assert not (repeated[1] / "scratch").exists()
 
 
-def test_a_run_is_listed(repeated: tuple[Outcome, Path], cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(repeated[1] / "state"))
-    assert [run["id"] for run in cli("runs", "--json").json["runs"]] == ["r1", "r2"]
+@pytest.mark.parametrize(
+    ("made", "ids"), [("spoken", ["r1"]), pytest.param("repeated", ["r1", "r2"], marks=pytest.mark.long)]
+)
+def test_a_run_is_listed(
+    made: str, ids: list[str], request: pytest.FixtureRequest, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(request.getfixturevalue(made)[1] / "state"))
+    assert [run["id"] for run in cli("runs", "--json").json["runs"]] == ids
 
 
 @pytest.mark.long

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -113,11 +114,17 @@ CODES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Yield a state folder with runs, changes, an experiment and a baseline."""
-    folder = tmp_path_factory.mktemp("columns")
+    with prepared_in(tmp_path_factory.mktemp("columns"), PREPARED) as folder:
+        yield folder
+
+
+@contextmanager
+def prepared_in(folder: Path, commands_by_host: Mapping[str, Sequence[str]]) -> Iterator[Path]:
+    """Yield the state folder, in which these commands have run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAIDBENCH_STATE_DIR", str(folder))
         patch.chdir(folder)
-        for host, commands in PREPARED.items():
+        for host, commands in commands_by_host.items():
             for line in commands:
                 done = run_here(f"--demo={host}", SPEED, *shlex.split(line))
                 assert done.status == 0, (line, done.err)
@@ -161,8 +168,25 @@ def defects(monkeypatch: pytest.MonkeyPatch, folder: Path, host: str, lines: tup
 EVERY_DAY = ("devices", "show /c0/v1", "check", "runs", "undo --list", "sweep articles-a --seed 1 --dry-run")
 
 
-def test_what_is_asked_most_fits_and_breaks_no_word(monkeypatch: pytest.MonkeyPatch, prepared: Path) -> None:
-    assert defects(monkeypatch, prepared, "lsi", EVERY_DAY) == {}
+BRIEFLY_PREPARED = {
+    "lsi": (
+        "bench md:md0 --runtime 5 --ramp 0",
+        "set md:md0 read_ahead_kb=4096 --yes",
+        "set /c0/v1 io_policy=cached --yes",
+    )
+}
+"""What the commands of every day presuppose."""
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Yield a state folder with a run and changes."""
+    with prepared_in(tmp_path_factory.mktemp("used"), BRIEFLY_PREPARED) as folder:
+        yield folder
+
+
+def test_what_is_asked_most_fits_and_breaks_no_word(monkeypatch: pytest.MonkeyPatch, used: Path) -> None:
+    assert defects(monkeypatch, used, "lsi", EVERY_DAY) == {}
 
 
 @pytest.mark.long
@@ -177,7 +201,7 @@ def test_what_measures_or_changes_fits(monkeypatch: pytest.MonkeyPatch, prepared
     assert wider(shown(monkeypatch, prepared, "lsi", line, 80), 80) == []
 
 
-def test_nothing_is_wrapped_in_a_pipe(monkeypatch: pytest.MonkeyPatch, prepared: Path) -> None:
-    piped = shown(monkeypatch, prepared, "lsi", "check", None)
+def test_nothing_is_wrapped_in_a_pipe(monkeypatch: pytest.MonkeyPatch, used: Path) -> None:
+    piped = shown(monkeypatch, used, "lsi", "check", None)
     assert max(map(len, piped)) > 100
     assert sum(row.startswith("fault ") for row in piped) * 4 <= len(piped)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.core.session.events import InventorySeen, LoggedEvent
 
-_PLAIN: dict[Any, st.SearchStrategy[Any]] = {
+_MADE: dict[Any, st.SearchStrategy[Any]] = {
     str: st.text(max_size=12) | st.sampled_from(["", "\n", "\x1b[31m", "\ud800", "null", "ünï", '"', "\\u0000"]),
     int: st.integers(-(2**70), 2**70),
     float: st.floats(allow_nan=False),
@@ -23,8 +23,12 @@ _PLAIN: dict[Any, st.SearchStrategy[Any]] = {
 
 def values(kind: Any) -> st.SearchStrategy[Any]:
     """Any value of a type that our dataclasses use."""
-    if kind in _PLAIN:
-        return _PLAIN[kind]
+    if kind not in _MADE:  # most events have the same few types in their fields
+        _MADE[kind] = _values(kind)
+    return _MADE[kind]
+
+
+def _values(kind: Any) -> st.SearchStrategy[Any]:
     if is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         made: Any = kind

@@ -36,8 +36,9 @@ def lvs_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     rows = []
     for group in rack.lvm.values():
         rejected = rejected_devices(args).intersection(group.places)
+        free = str(free_bytes(rack, group))
         for row in _rows(group, rack.now(), hidden="-a" in args):
-            row |= {"vg_free": str(free_bytes(rack, group))}
+            row |= {"vg_free": free}
             if rejected:
                 missing = {"vg_missing_pv_count": str(len(rejected))}
                 row = row | missing | {"devices": _without_missing(row["devices"], rejected)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import field
+from functools import lru_cache
 from itertools import pairwise
 
 from backends.simulator.caches import CacheCounts
@@ -39,6 +40,7 @@ FIRST_EXTENT = 1 << 20
 _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
+@lru_cache(maxsize=1024)
 def lvm_uuid(name: str) -> str:
     """Return a UUID in LVM's format, which depends only on the name."""
     digest = hashlib.sha256(name.encode()).digest()

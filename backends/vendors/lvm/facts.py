@@ -181,7 +181,11 @@ def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
 def _volume(row: Mapping[str, object]) -> LvFacts | None:
     """Return the volume in a row; None if its names or UUIDs are not valid for LVM."""
     fields = {
-        key: text for key, value in row.items() if (text := word(value, 4096)) is not None and text not in _NOTHING
+        key: text
+        for key, value in row.items()
+        if value not in _NOTHING  # most columns of a row, which need no cleaning
+        and (text := word(value, 4096)) is not None
+        and text not in _NOTHING
     }
     shown, group = fields.get("lv_name", ""), fields.get("vg_name", "")
     hidden = shown.startswith("[")

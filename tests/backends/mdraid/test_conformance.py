@@ -10,8 +10,11 @@ from backends.vendors.mdraid.backend import MdRaid
 from tests.backends.conformance import Destroying, DestroyingConformance
 from tests.backends.mdraid.machines import MD0, MdHost, array
 
+LONG = pytest.mark.long
+LEVELS = ["raid0", "raid1", pytest.param("raid4", marks=LONG), "raid5", pytest.param("raid6", marks=LONG), "raid10"]
 
-@pytest.mark.parametrize("level", ["raid0", "raid1", "raid4", "raid5", "raid6", "raid10"], indirect=True)
+
+@pytest.mark.parametrize("level", LEVELS, indirect=True)
 class TestMd(Conformance):
     @pytest.fixture
     def level(self, request: pytest.FixtureRequest) -> str:
@@ -28,7 +31,7 @@ class TestMd(Conformance):
         return (MD0,)
 
 
-@pytest.mark.parametrize("layout", ["513", pytest.param("66049", marks=pytest.mark.long)])
+@pytest.mark.parametrize("layout", ["513", pytest.param("66049", marks=LONG)])
 class TestFarCopies(Conformance):
     @pytest.fixture
     async def backend(self, layout: str) -> MdRaid:

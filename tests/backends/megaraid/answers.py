@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from backends.json_text import indented_json
 
 Json = dict[str, Any]
 
@@ -29,7 +30,7 @@ def answer(
     head |= {"Status": status, "Description": description}
     head |= {"Detailed Status": list(rows)} if rows else {}
     entry: Json = {"Command Status": head}
-    return json.dumps({"Controllers": [entry if data is None else entry | {"Response Data": data}]}, indent=1)
+    return indented_json({"Controllers": [entry if data is None else entry | {"Response Data": data}]})
 
 
 def failure(message: str, code: int | str = 255, **row: object) -> str:

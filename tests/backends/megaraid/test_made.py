@@ -69,7 +69,14 @@ class Bench:
 @BOTH
 @pytest.mark.parametrize(
     ("level", "count"),
-    [(Level.RAID0, 1), (Level.RAID1, 2), (Level.RAID5, 3), (Level.RAID6, 4), (Level.RAID10, 6), (Level.RAID50, 6)],
+    [
+        (Level.RAID0, 1),
+        pytest.param(Level.RAID1, 2, marks=pytest.mark.long),
+        (Level.RAID5, 3),
+        pytest.param(Level.RAID6, 4, marks=pytest.mark.long),
+        pytest.param(Level.RAID10, 6, marks=pytest.mark.long),
+        (Level.RAID50, 6),
+    ],
 )
 async def test_what_was_made_is_found_whole_and_deleted_without_a_trace(tool: str, level: Level, count: int) -> None:
     bench = Bench(tool)

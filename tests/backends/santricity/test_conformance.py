@@ -40,3 +40,17 @@ class TestSantricityOverASocket(TestSantricity):
         with PlayedServer(PlayedServices()).running() as server:
             inner = FakeHost(machine(disk("sdb", devno="8:16", device__wwid=f"naa.{WWN}")))
             yield Santricity(WebHost(inner, (server.door(tmp_path),)))
+
+    @pytest.mark.long
+    async def test_a_forged_log_adds_no_step(self, backend: Backend, targets: tuple[Target, ...]) -> None:
+        await super().test_a_forged_log_adds_no_step(backend, targets)
+
+    @pytest.mark.long
+    async def test_values_are_accepted_as_they_are_shown(self, backend: Backend, targets: tuple[Target, ...]) -> None:
+        await super().test_values_are_accepted_as_they_are_shown(backend, targets)
+
+    @pytest.mark.long
+    async def test_undo_does_not_need_to_understand_the_present_value(
+        self, backend: Backend, targets: tuple[Target, ...], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await super().test_undo_does_not_need_to_understand_the_present_value(backend, targets, monkeypatch)

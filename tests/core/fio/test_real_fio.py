@@ -259,28 +259,27 @@ def rounds(**more: object) -> SteadyPlan:
     return replace(SteadyPlan(cap_s=3, round_s=1, window=3), **more)  # type: ignore[arg-type]
 
 
-async def test_what_is_measured_after_the_wait_is_as_long_as_asked_and_fio_is_ended(
-    scratch: JobTarget, tmp_path: Path
-) -> None:
+@pytest.fixture(scope="module")
+def waited(scratch: JobTarget, tmp_path_factory: pytest.TempPathFactory) -> list[LoadEvent]:
+    """The events of a run that waits for its steady state before it measures."""
     job = Job(rw=Pattern.RANDREAD, ioengine=Engine.PSYNC, runtime=2, ramp=1, rate_iops=500)
-    load = FioLoad(LocalHost())
-    events = await collect(load.run(job, [scratch], tmp_path, asyncio.Event(), steady=rounds(until=True)))
-    figures = verdict(events)
+    folder = tmp_path_factory.mktemp("waited")
+    run = FioLoad(LocalHost()).run(job, [scratch], folder, asyncio.Event(), steady=rounds(until=True))
+    return asyncio.run(collect(run))
+
+
+def test_what_is_measured_after_the_wait_is_as_long_as_asked_and_fio_is_ended(waited: list[LoadEvent]) -> None:
+    figures = verdict(waited)
     assert (figures.status, figures.steady is not None and figures.steady.waited_s >= 2.5) == (RunStatus.OK, True)
     assert figures.seconds >= 1.96
-    phases = [event.phase for event in events if isinstance(event, PhaseChanged)]
+    phases = [event.phase for event in waited if isinstance(event, PhaseChanged)]
     assert list(dict.fromkeys(phases))[1:4] == [Phase.RAMP, Phase.SETTLING, Phase.MEASURING]
 
 
-async def test_figures_of_the_window_are_those_of_its_samples(scratch: JobTarget, tmp_path: Path) -> None:
-    job = Job(rw=Pattern.RANDREAD, ioengine=Engine.PSYNC, runtime=2, ramp=0, rate_iops=500)
-    load = FioLoad(LocalHost())
-    events = await collect(load.run(job, [scratch], tmp_path, asyncio.Event(), steady=rounds(until=True)))
-    read = verdict(events).read
+def test_figures_of_the_window_are_those_of_its_samples(waited: list[LoadEvent]) -> None:
+    read = verdict(waited).read
     assert read is not None
-    window = [
-        event.sample for event in events if isinstance(event, SampleTaken) and event.sample.phase is Phase.MEASURING
-    ]
+    window = measured(waited)
     assert read.total_ios == sum(sample.read.ios for sample in window if sample.read is not None)
     assert sum(count for _, count in read.bins) == pytest.approx(read.total_ios, abs=16)
 
@@ -297,7 +296,7 @@ async def test_a_file_is_filled_as_often_as_asked(scratch: JobTarget, tmp_path: 
 @pytest.mark.parametrize(
     "texts",
     [
-        {"rw": "randrw", "rwmixread": "75"},
+        {"rw": "randrw", "rwmixread": "75", "runtime": "2"},
         pytest.param({"bssplit": "4k/50:16k/50"}, marks=pytest.mark.long),
         {"bssplit": "4k/50:16k/50", "arrival": "poisson"},
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from backends.text import clean
 from backends.values import dataclass
@@ -39,16 +40,19 @@ def lines(text: str) -> Iterator[Line]:
     """
     for row in text.split("\n"):
         line = row[:_LONGEST_LINE].rstrip("\r")
-        if not line.strip():
-            continue
-        key, sign, value = line.partition(":")
-        if not sign:
-            key, sign, value = line.partition(" = ")
-        label = tidy(key, _LONGEST_KEY * 2)
-        if sign and label and len(label) <= _LONGEST_KEY:
-            yield Line(label.lower(), tidy(value), label, value.removeprefix(" "))
-        else:
-            yield Line("", tidy(line), "", line)
+        if line.strip():
+            yield _parsed(line)
+
+
+@lru_cache(maxsize=2048)  # drives have most of their lines in common, and each output is parsed several times
+def _parsed(line: str) -> Line:
+    key, sign, value = line.partition(":")
+    if not sign:
+        key, sign, value = line.partition(" = ")
+    label = tidy(key, _LONGEST_KEY * 2)
+    if sign and label and len(label) <= _LONGEST_KEY:
+        return Line(label.lower(), tidy(value), label, value.removeprefix(" "))
+    return Line("", tidy(line), "", line)
 
 
 def tidy(text: str, limit: int = 256) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from backends.model import Media, State
 from backends.sizes import read_size
@@ -61,6 +62,7 @@ _JOBS = {
 }
 
 
+@lru_cache(maxsize=4)  # the check that an output is complete parses it first
 def cards(text: str, *, cut: bool = False) -> tuple[CardText, ...]:
     """Return every controller in the output.
 
