@@ -356,7 +356,7 @@ async def test_a_key_without_a_command_is_noticed(tmp_path: Path, still: None, s
         assert await works(stage, Way(("F",), "bench.run")) == "F is not the key of bench.run"
 
 
-DAILY = ("no job", "no filter", "targets")
+DAILY = ("no job", "no filter")
 """Stops of every day, which take one start for each key."""
 
 
