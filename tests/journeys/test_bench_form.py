@@ -57,23 +57,20 @@ async def through_the_form(pilot: Pilot[int], table: Table, way: Way) -> None:
     put(screen, "bs", "zero")
     await press(pilot, "ctrl+s")
     way["no size"] = station(pilot)
-    await given_up(pilot)
-    await form(pilot, "iodepth")
+    put(screen, "bs", "4k")
+    screen.query_one("#field-iodepth").focus()
+    await pilot.pause()
     await press(pilot, "minus")
     way["less depth"] = station(pilot)
-    await given_up(pilot)
-    await form(pilot, "iodepth")
     await press(pilot, *"xyz")
     way["no depth"] = station(pilot)
-    await given_up(pilot)
-    screen = await form(pilot, "ioengine")
+    put(screen, "iodepth", "64")
+    screen.query_one("#field-ioengine").focus()
+    await pilot.pause()
     await pilot.press("enter")
     await answer(pilot, "down", "enter")
     way["engine"] = station(pilot, str(screen.query_one("#form-summary", Static).content))
     await given_up(pilot)
-    await form(pilot, "runtime")
-    await taken(pilot)
-    way["run time left alone"] = station(pilot)
     for key in ("plus", "minus"):
         await form(pilot, "iodepth")
         await pilot.press(key)
@@ -83,13 +80,10 @@ async def through_the_form(pilot: Pilot[int], table: Table, way: Way) -> None:
     await pilot.press("plus", "minus")
     await taken(pilot)
     way["run time typed"] = station(pilot)
-    put(await form(pilot, "iodepth"), "iodepth", "7")
-    await taken(pilot)
-    way["own"] = station(pilot)
-    await form(pilot, "rw")
+    put(await form(pilot, "rw"), "iodepth", "7")
     await pilot.press("space")
     await taken(pilot)
-    way["pattern"] = station(pilot)
+    way["own"] = station(pilot)
     screen = await form(pilot, "rw")
     way["folded"] = station(pilot, shown(screen))
     put(screen, "randseed", "7")
@@ -130,9 +124,9 @@ def test_enter_lists_what_a_field_takes(forms: Way) -> None:
     assert str(forms["engine"].more).endswith("io_uring")
 
 
-@pytest.mark.parametrize(("how", "named"), [("typed", True), ("left alone", False)])
+@pytest.mark.parametrize(("how", "named"), [("run time typed", True), ("depth plus", False)])
 def test_a_run_time_that_is_typed_is_named_whatever_it_is(forms: Way, how: str, named: bool) -> None:
-    there = forms[f"run time {how}"]
+    there = forms[how]
     assert there.job is not None
     assert (there.job.runtime, there.named_runtime) == (60, named)
 
@@ -154,7 +148,7 @@ def test_a_job_of_ones_own_is_taken(forms: Way) -> None:
 
 
 def test_a_pattern_is_chosen_from_those_there_are(forms: Way) -> None:
-    there = forms["pattern"]
+    there = forms["own"]
     assert there.job is not None
     assert there.job.rw is Pattern.RANDWRITE
 

@@ -14,6 +14,7 @@ from tests.tui.conftest import stillness
 from tests.tui.stage import Table, answer, opened, set_table, settled, text_in, text_of, until
 
 SIZES = {"small": (80, 24), "large": (120, 40), "wide": (200, 60)}
+LARGER = ("large", "wide")
 
 
 def heading(pilot: Pilot[int]) -> list[str]:
@@ -56,7 +57,7 @@ async def walk(pilot: Pilot[int], table: Table) -> dict[str, list[str]]:
     return seen
 
 
-@pytest.fixture(scope="module", params=SIZES)
+@pytest.fixture(scope="module", params=["small", *(pytest.param(size, marks=pytest.mark.long) for size in LARGER)])
 def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     table = set_table(tmp_path_factory.mktemp("heading"))
 

@@ -129,11 +129,23 @@ async def walk(table: Table, size: str) -> Walk:
         return Walk(first, back, type(pilot.app.screen))
 
 
+class Walks(dict[str, Walk]):
+    """The walks by the size of the terminal, each made when a test asks for it first."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __missing__(self, size: str) -> Walk:
+        folder = self._folder / size
+        folder.mkdir()
+        with stillness():
+            self[size] = asyncio.run(walk(ab_table(folder), size))
+        return self[size]
+
+
 @pytest.fixture(scope="module")
 def walked(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Walk]:
-    """By the size of the terminal."""
-    with stillness():
-        return {size: asyncio.run(walk(ab_table(tmp_path_factory.mktemp(size)), size)) for size in SIZES}
+    return Walks(tmp_path_factory.mktemp("walks"))
 
 
 @pytest.mark.long

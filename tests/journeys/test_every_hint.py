@@ -356,8 +356,8 @@ async def test_a_key_without_a_command_is_noticed(tmp_path: Path, still: None, s
         assert await works(stage, Way(("F",), "bench.run")) == "F is not the key of bench.run"
 
 
-DAILY = ("no job", "no filter", "targets")
-"""Stops of every day, which take one start for each key."""
+DAILY = ("no filter",)
+"""The stop of every day. It takes one start for each key."""
 
 
 @pytest.mark.parametrize("name", DAILY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -189,8 +190,10 @@ async def test_the_question_about_a_job_goes_when_the_job_has_ended(table: Table
         assert not pilot.app._exit
 
 
-def crashed(folder: Path, *, value: str = "256") -> None:
-    """Another process put its intent on disk and was killed."""
+@pytest.fixture(scope="module")
+def crashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of another process, which put its intent on disk and was killed."""
+    folder = tmp_path_factory.mktemp("crashed")
     program = """
 import sys
 from pathlib import Path
@@ -208,10 +211,13 @@ Journal(Path(sys.argv[1]) / "journal").write_intent("c1", Path(sys.argv[1]) / "s
 """
     root = Path(__file__).resolve().parents[2]
     subprocess.run([sys.executable, "-c", program, str(folder)], check=True, cwd=root, env=os.environ)
+    return folder / "journal"
 
 
-async def test_after_a_crash_the_next_start_says_what_was_under_way(table: Table, tmp_path: Path) -> None:
-    crashed(tmp_path)
+async def test_after_a_crash_the_next_start_says_what_was_under_way(
+    table: Table, tmp_path: Path, crashed: Path
+) -> None:
+    shutil.copytree(crashed, tmp_path / "journal")
     async with opened(table) as pilot:
         await asked(pilot)
         words = " ".join(text_of(pilot).replace("│", " ").split())
@@ -219,8 +225,10 @@ async def test_after_a_crash_the_next_start_says_what_was_under_way(table: Table
 
 
 @pytest.mark.parametrize(("key", "value", "left"), [("r", "128", 0), ("k", "256", 0), ("escape", "256", 1)])
-async def test_restore_keep_or_later(table: Table, tmp_path: Path, key: str, value: str, left: int) -> None:
-    crashed(tmp_path)
+async def test_restore_keep_or_later(
+    table: Table, tmp_path: Path, crashed: Path, key: str, value: str, left: int
+) -> None:
+    shutil.copytree(crashed, tmp_path / "journal")
     table.host.files[AHEAD] = "256"
     async with opened(table) as pilot:
         await asked(pilot)
@@ -230,8 +238,10 @@ async def test_restore_keep_or_later(table: Table, tmp_path: Path, key: str, val
         assert (table.host.files[AHEAD], len(table.bench.changes.journal.unresolved())) == (value, left)
 
 
-async def test_a_value_of_somebody_elses_is_not_clobbered_after_a_crash(table: Table, tmp_path: Path) -> None:
-    crashed(tmp_path)
+async def test_a_value_of_somebody_elses_is_not_clobbered_after_a_crash(
+    table: Table, tmp_path: Path, crashed: Path
+) -> None:
+    shutil.copytree(crashed, tmp_path / "journal")
     table.host.files[AHEAD] = "777"
     async with opened(table) as pilot:
         await asked(pilot)
@@ -306,21 +316,15 @@ async def leave_with(
     assert app.crash is None
 
 
-@pytest.mark.parametrize(
-    "news",
-    [
-        lambda app, screen: screen.on_screen_resume(),
-        lambda app, screen: app.refresh_screen(),
-        lambda app, screen: app.show_background("sweep"),
-        lambda app, screen: app.notify("late"),
-        lambda app, screen: app.screen.set_focus(None),
-        lambda app, screen: screen.query_one(DeviceList),
-    ],
-    ids=["session", "refresh", "sweep", "notice", "whatever is in front", "what is on it"],
-)
-async def test_news_on_the_way_out_are_for_nobody(
-    table: Table, monkeypatch: pytest.MonkeyPatch, news: Callable[[WorkbenchApp, WorkbenchScreen], object]
-) -> None:
+async def test_news_on_the_way_out_are_for_nobody(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    def news(app: WorkbenchApp, screen: WorkbenchScreen) -> None:
+        screen.on_screen_resume()
+        app.refresh_screen()
+        app.show_background("sweep")
+        app.notify("late")
+        app.screen.set_focus(None)
+        screen.query_one(DeviceList)
+
     await leave_with(table, monkeypatch, news)
 
 

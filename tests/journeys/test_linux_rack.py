@@ -40,10 +40,8 @@ async def walk(folder: Path) -> LinuxWalk:
         await settled(pilot)
         devices = text_in(pilot, "#devices")
         shown = pilot.app.screen.query_one(DeviceList)
-        for _ in shown.rows:
-            if shown.selected != "lvm:vg0/mail":
-                await pilot.press("down")
-                await settled(pilot)
+        shown.go_to("lvm:vg0/mail")
+        await settled(pilot)
         await pilot.press("m")
         await until(pilot, lambda: "vg0/mail" in text_of(pilot) and "r runs the job" in text_of(pilot))
         await until(pilot, lambda: "dm-cache" in text_of(pilot))

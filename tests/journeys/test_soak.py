@@ -40,6 +40,7 @@ def screens_of_the_program() -> set[type[object]]:
     return found | {ChoiceDialog}  # the base of two, and a dialog itself
 
 
+@pytest.mark.long
 async def test_every_screen_is_collected_once_it_is_closed(tmp_path: Path, still: None) -> None:
     met = Met()
     with hurried():

@@ -86,7 +86,7 @@ async def rack(request: pytest.FixtureRequest, tmp_path: Path, still: None) -> A
         yield pilot
 
 
-@pytest.fixture(scope="module", params=SIZES)
+@pytest.fixture(scope="module", params=["small", pytest.param("large", marks=pytest.mark.long)])
 def looked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What stood on one screen from its opening to the question before data is destroyed, by what was done last."""
     folder = tmp_path_factory.mktemp("looked")

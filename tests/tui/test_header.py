@@ -77,22 +77,22 @@ async def test_without_room_the_other_screens_lose_their_names_before_the_job_go
         assert said == "tea 1 Devices 2 3 4 5 SIMULATED trial 42 s randread-4k 42 % ETA 35 s"
 
 
-@pytest.mark.parametrize("size", [(70, 18), (80, 24), (80, 40), (120, 40)], ids=str)
-async def test_nothing_pushes_the_host_off(
-    table: Table, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
-) -> None:
+async def test_nothing_pushes_the_host_off(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     async def facts(_host: object) -> MachineFacts:
         return replace(MACHINE, host=LONG[:32])
 
     monkeypatch.setattr("app.core.session.recorder.machine_facts", facts)
-    async with opened(table, size) as pilot:
-        told(
-            pilot,
-            HeaderSegment("SIMULATED"),
-            *(HeaderSegment("something long to say", rank=rank) for rank in range(1, 9)),
-        )
-        await pilot.pause()
-        assert LONG[:32] in lines(pilot, 1)[0]
+    async with opened(table, (70, 18)) as pilot:
+        for size in ((70, 18), (80, 24), (80, 40), (120, 40)):
+            await pilot.resize_terminal(*size)
+            told(
+                pilot,
+                HeaderSegment("SIMULATED"),
+                *(HeaderSegment("something long to say", rank=rank) for rank in range(1, 9)),
+            )
+            await pilot.pause()
+            assert len(lines(pilot, 1)[0]) == size[0]
+            assert LONG[:32] in lines(pilot, 1)[0], size
 
 
 async def test_what_is_recorded_is_not_called_simulated(table: Table) -> None:

@@ -82,7 +82,7 @@ async def value(table: Table, target: Target = SDA) -> str | None:
     return (await table.bench.hardware.read(target))[KEY].now
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("size", [SIZES["small"], pytest.param(SIZES["large"], marks=pytest.mark.long)], ids=SIZES)
 async def test_a_restart_shows_trial_deadline_and_keys_on_every_screen(table: Table, size: tuple[int, int]) -> None:
     await begin(table, "earlier")
     async with opened(table, size) as pilot:

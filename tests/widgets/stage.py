@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from textual.app import App, ComposeResult
@@ -66,6 +66,20 @@ class Asking(App[None]):
 
     def on_mount(self) -> None:
         self.push_screen(self._make(), self.answers.append)
+
+
+async def shown_in_turn(make: Iterable[Callable[[], Screen[Any]]], size: tuple[int, int] = (80, 24)) -> list[str]:
+    """Open one dialog after the other in one app; return the text of the screen with each."""
+    shown: list[str] = []
+    app: App[None] = App()
+    async with app.run_test(size=size) as pilot:
+        for dialog in make:
+            app.push_screen(dialog())
+            await pilot.pause()
+            shown.append(screen_text(app))
+            app.pop_screen()
+            await pilot.pause()
+    return shown
 
 
 def screen_text(app: App[None]) -> str:

@@ -87,10 +87,11 @@ def test_what_is_made_is_listed_and_deleted_without_a_trace(cli: Cli, words: Seq
     assert (here(cli), free(cli)) == ([], EIGHT)
 
 
-@pytest.mark.parametrize("words", [(), ("--confirm", "1700,1701"), ("--confirm", "2-e8ca0c")])
-def test_without_the_word_of_its_drives_in_their_order_nothing_is_made(cli: Cli, words: tuple[str, ...]) -> None:
-    done = cli(*ARRAY, *MIRROR, *words)
-    assert (done.status, WORD in done.err, here(cli), free(cli)) == (3, True, [], EIGHT)
+def test_without_the_word_of_its_drives_in_their_order_nothing_is_made(cli: Cli) -> None:
+    for words in ((), ("--confirm", "1700,1701"), ("--confirm", "2-e8ca0c")):
+        done = cli(*ARRAY, *MIRROR, *words)
+        assert (done.status, WORD in done.err) == (3, True), words
+    assert (here(cli), free(cli)) == ([], EIGHT)
 
 
 def test_a_drive_that_was_swapped_after_the_question_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,20 +182,22 @@ def test_an_array_at_which_nobody_can_look_is_named_and_recovered_once_its_drive
 REST = "former ext4 (a copy of its superblock at 128 MiB)"
 
 
-@pytest.mark.parametrize(("kinds", "status"), [((REST,), 0), ((REST, "xfs"), 3), (("unknown",), 3)])
 def test_what_is_left_of_a_former_file_system_does_not_stand_against_a_deletion(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, kinds: tuple[str, ...], status: int
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = made(cli)["name"]
+    kinds: list[str] = []
 
     async def lies(_host: object, _device: str) -> tuple[Signature, ...]:
         return tuple(Signature(kind=kind) for kind in kinds)
 
     monkeypatch.setattr("app.core.changes.arrays.builder.require_free", lies)
-    done = cli(*ARRAY, "delete", name, "--confirm", name)
-    assert done.status == status, done.err
-    assert ("is not empty" in done.err) is bool(status)
-    assert REST not in done.err
+    for found, status in (((REST, "xfs"), 3), (("unknown",), 3), ((REST,), 0)):
+        kinds[:] = found
+        done = cli(*ARRAY, "delete", name, "--confirm", name)
+        assert done.status == status, done.err
+        assert ("is not empty" in done.err) is bool(status)
+        assert REST not in done.err
 
 
 @pytest.mark.parametrize(
@@ -317,8 +320,8 @@ def test_a_raid_10_of_a_layout_is_shown_and_deleted_as_any_other(cli: Cli) -> No
     assert (here(cli), free(cli)) == ([], EIGHT)
 
 
-@pytest.mark.parametrize("layout", ["x2", "f1", "f4"])
-def test_a_layout_that_cannot_be_is_refused_before_anything_is_done(cli: Cli, layout: str) -> None:
-    done = cli(*ARRAY, "create", "raid10", "sdb", "sdc", "sdd", "--layout", layout, "--confirm", "3-2f9ba9")
-    assert done.status == 2
+def test_a_layout_that_cannot_be_is_refused_before_anything_is_done(cli: Cli) -> None:
+    for layout in ("x2", "f1", "f4"):
+        done = cli(*ARRAY, "create", "raid10", "sdb", "sdc", "sdd", "--layout", layout, "--confirm", "3-2f9ba9")
+        assert done.status == 2, layout
     assert here(cli) == []

@@ -38,6 +38,7 @@ from widgets.question import QuestionDialog
 from widgets.table_layout import plain
 
 THREE_SIZES = SIZES | {"wide": (200, 60)}
+SMALL_FIRST = ["small", *(pytest.param(size, marks=pytest.mark.long) for size in ("large", "wide"))]
 
 
 def hosts_of(pilot: Pilot[int]) -> list[str]:
@@ -268,7 +269,7 @@ async def test_no_device_is_written_over_there(tmp_path: Path) -> None:
         assert joint_of(pilot) is None
 
 
-@pytest.mark.parametrize("size", THREE_SIZES)
+@pytest.mark.parametrize("size", SMALL_FIRST)
 async def test_the_targets_of_the_marked_hosts_are_offered(tmp_path: Path, size: str) -> None:
     fleet = a_fleet()
     odd = facts()
@@ -285,7 +286,7 @@ async def test_the_targets_of_the_marked_hosts_are_offered(tmp_path: Path, size:
         await until(pilot, lambda: isinstance(pilot.app.screen, FolderDialog))
 
 
-@pytest.mark.parametrize("size", THREE_SIZES)
+@pytest.mark.parametrize("size", SMALL_FIRST)
 async def test_hosts_are_filtered_by_words_of_their_row(tmp_path: Path, size: str) -> None:
     async with opened(set_table(tmp_path, fleet=a_fleet().fleet()), THREE_SIZES[size]) as pilot:
         await told(pilot, "4 of 5 hosts answered")
@@ -304,7 +305,7 @@ def rows_of(pilot: Pilot[int]) -> list[str]:
     return [plain((row.banner or row.cells)[0]) for row in pilot.app.screen.query_one("#findings", KeyedTable).rows]
 
 
-@pytest.mark.parametrize("size", THREE_SIZES)
+@pytest.mark.parametrize("size", SMALL_FIRST)
 async def test_the_findings_of_all_hosts_are_folded_to_a_row_for_each(tmp_path: Path, size: str) -> None:
     fleet = a_fleet()
     fleet.told["n4"] = facts(whole=(UNFIT,))

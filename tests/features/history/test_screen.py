@@ -69,7 +69,7 @@ def cursor(pilot: Pilot[int]) -> str:
     return pilot.app.screen.query_one(KeyedTable).cursor or ""
 
 
-@pytest.fixture(scope="module", params=SIZES)
+@pytest.fixture(scope="module", params=["small", pytest.param("large", marks=pytest.mark.long)])
 def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     """What stood on the screen: all of it, and the list, before and after a step back."""
 
