@@ -11,7 +11,7 @@ import fcntl
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from threading import Thread
 from types import TracebackType
 
@@ -90,6 +90,9 @@ several MiB.
 
 START = 30.0
 """Timeout for starting a program, in seconds. Starting several at once takes time on a busy machine."""
+
+_GIVEN_UP = 0.5
+"""Maximum time in seconds until a cancelled start of a program is given up."""
 
 PIPE_BYTES = 1024 * 1024
 """Size of the output pipe in bytes. It is large, so that the program does not block while this process is busy."""
@@ -200,8 +203,7 @@ async def start(command: Command, cwd: str, nice: int | None) -> Child:
     """
     loop = asyncio.get_running_loop()
     try:
-        # If the loop is closing at this moment, asyncio waits forever for the pipes to be connected.
-        async with asyncio.timeout(START):
+        async with _start_limit(loop):
             transport, protocol = await loop.subprocess_exec(
                 lambda: Protocol(loop),
                 *command.argv,
@@ -216,6 +218,33 @@ async def start(command: Command, cwd: str, nice: int | None) -> Child:
     except OSError as error:
         raise start_error(command, error) from error
     return Child(transport, protocol)
+
+
+@contextlib.asynccontextmanager
+async def _start_limit(loop: asyncio.AbstractEventLoop) -> AsyncIterator[None]:
+    """Limit the time of a start to `START`, or to `_GIVEN_UP` once it is cancelled.
+
+    If the loop is closing, its other tasks are cancelled as well, among them the one that connects the pipes. asyncio
+    kills the program then, but waits forever for the pipes.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    cancelled_before = task.cancelling()  # Code that cleans up after a cancellation may start programs, too.
+    timer: asyncio.TimerHandle
+    async with asyncio.timeout(START) as limit:
+
+        def look() -> None:
+            nonlocal timer
+            if task.cancelling() > cancelled_before:
+                limit.reschedule(loop.time())
+            else:
+                timer = loop.call_later(_GIVEN_UP, look)
+
+        timer = loop.call_later(_GIVEN_UP, look)
+        try:
+            yield
+        finally:
+            timer.cancel()
 
 
 def start_error(command: Command, error: OSError) -> ToolMissingError | ToolFailedError:

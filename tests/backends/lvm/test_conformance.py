@@ -21,15 +21,10 @@ MIB = 1 << 20
 LONG = pytest.mark.long
 
 
-def volumes_rack(group: str, clock: Clock) -> Rack:
-    """Return the rack with only one group: its own, or `r-1` with a mirror of a hard disk and a drive, and a RAID 5."""
+def volumes_rack(clock: Clock) -> Rack:
+    """Return the rack with another group: a mirror of a hard disk and a drive, and a RAID 5."""
     rack = linux_rack(clock)
-    rack.md = {"md3": rack.md["md3"]}
-    for devices in (rack.pools, rack.bcache, rack.caches, rack.pathed):
-        devices.clear()  # they make each scan slower
-    if group != "r-1":
-        return rack
-    rack.lvm.clear()
+    rack.md.pop("md1")
     rack.lvm["r-1"] = LvmGroup(
         name="r-1",
         places=["sdc", "sdd", "sde"],
@@ -48,6 +43,16 @@ def volumes_rack(group: str, clock: Clock) -> Rack:
     return rack
 
 
+def rack_of(group: str, clock: Clock) -> Rack:
+    """Return the rack with only this group and what is below it: all else makes each scan slower."""
+    rack = volumes_rack(clock)
+    rack.lvm = {group: rack.lvm[group]}
+    rack.md = {"md3": rack.md["md3"]}
+    for devices in (rack.pools, rack.bcache, rack.caches, rack.pathed):
+        devices.clear()
+    return rack
+
+
 class TestLvmOnTheRack(Conformance):
     """Time flies here, so that each flush and reshape is over before the next look."""
 
@@ -55,7 +60,7 @@ class TestLvmOnTheRack(Conformance):
     async def backend(self, request: pytest.FixtureRequest) -> Backend:
         volume = request.node.callspec.params["targets"] if "targets" in request.fixturenames else "r-1/par"
         moments = count(NOW, 1e6)
-        found = Lvm(SimulatedHost(volumes_rack(volume.split("/")[0], lambda: next(moments)), speed=1e9))
+        found = Lvm(SimulatedHost(rack_of(volume.split("/")[0], lambda: next(moments)), speed=1e9))
         await found.inventory()
         return found
 

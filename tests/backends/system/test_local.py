@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -19,7 +20,8 @@ import pytest
 from backends.errors import ToolFailedError, ToolMissingError, ToolTimeoutError
 from backends.host import Command, FileStat
 from backends.system import local
-from backends.system.local import OUTPUT_LIMIT, LocalHost
+from backends.system.local import OUTPUT_LIMIT, LocalHost, child
+from backends.system.local.child import START
 
 ROOT = Path(__file__).parents[3]
 
@@ -197,6 +199,37 @@ async def test_a_cancelled_read_ends_its_program(tmp_path: Path) -> None:
     read.cancel()
     await asyncio.wait({read})
     assert await gone(pid)
+
+
+async def test_a_closing_event_loop_does_not_wait_for_a_start(tmp_path: Path) -> None:
+    """Its other tasks are cancelled as well, and asyncio then waits for pipes that nobody connects any more."""
+    pid = tmp_path / "pid"
+    starting = asyncio.create_task(LocalHost().run(shell("echo $$ > $0; exec sleep 100", str(pid))))
+    while not any("_connect_pipes" in repr(task) for task in asyncio.all_tasks()):
+        await asyncio.sleep(0)
+    for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        task.cancel()
+    done, _ = await asyncio.wait({starting}, timeout=START / 2)
+    assert done == {starting}
+    assert starting.cancelled()
+    if pid.exists() and (text := pid.read_text().strip()):
+        assert await gone(int(text))
+
+
+async def test_a_program_that_a_clean_up_starts_has_all_of_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its task is cancelled already, which is no reason to give up the start."""
+    monkeypatch.setattr(child, "child_setup", lambda *_: lambda: time.sleep(3 * child._GIVEN_UP))
+
+    async def cleaned_up() -> str:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            return (await LocalHost().run(shell("echo all"))).stdout  # noqa: B012
+
+    cleaning = asyncio.create_task(cleaned_up())
+    await asyncio.sleep(0)
+    cleaning.cancel()
+    assert await cleaning == "all\n"
 
 
 async def test_a_change_is_not_ended_by_its_time_limit(tmp_path: Path) -> None:
