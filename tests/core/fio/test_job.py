@@ -267,6 +267,15 @@ def test_an_unknown_profile_names_those_there_are() -> None:
     assert "randread-4k" in caught.value.hint
 
 
+def test_profiles_of_programs_flush_after_each_write_as_the_program_does() -> None:
+    flushes = {name: (item.job.fsync, item.job.fdatasync) for name, item in PROFILES.items()}
+    assert {name: each for name, each in flushes.items() if any(each)} == {
+        "etcd": (None, 1),
+        "ceph-osd": (1, None),
+        "postgres": (None, 1),
+    }
+
+
 def test_profile_names_are_words_and_ramps_end_before_the_run() -> None:
     for name, item in PROFILES.items():
         assert name == item.name

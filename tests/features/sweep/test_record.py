@@ -45,6 +45,14 @@ def test_the_first_end_of_a_step_counts() -> None:
     assert [end.run for end in again.ended] == ["r1"]
 
 
+def test_only_the_step_under_way_takes_time() -> None:
+    begun = fold_sweep(started(design(DEPTH)), SweepStepStarted(at=1.0, step=1))
+    for step, seconds in ((1, 3.5), (2, 0.0)):
+        ended = fold_sweep(begun, SweepStepEnded(at=4.5, step=step, result=StepResult.DONE, run="r1"))
+        assert ended is not None
+        assert ended.seconds == seconds
+
+
 def test_a_run_belongs_to_the_step_under_way() -> None:
     record = with_run(fold_sweep(started(design(DEPTH)), SweepStepStarted(at=1.0, step=1)), "r1")
     assert record is not None
