@@ -11,6 +11,7 @@ import pytest
 
 from app.privsep.client import helper, start_conversation
 from backends.errors import RefusedError
+from backends.self_exec import self_exec_argv
 from backends.system.local import elevated
 from tests.privsep.helping import NOBODY, needs_root
 
@@ -39,7 +40,7 @@ def test_sudo_starts_the_helper_without_a_question_where_it_may(
     side = start_conversation(helper(ask=True), read_only=True, firmware=False)
 
     assert side.ask_now("journal") == {"unresolved": [], "trials": [], "left_running": [], "unreadable": None}
-    assert (tmp_path / "bin" / "said").read_text() == f"-n -- {sys.executable} -I -m app.privsep\n"
+    assert (tmp_path / "bin" / "said").read_text() == f"-n -- {' '.join(self_exec_argv('app.privsep'))}\n"
     side.close()
 
 

@@ -68,6 +68,7 @@ def test_what_cannot_be_observed_is_a_sentence(cli: Cli, words: tuple[str, ...],
     assert (done.status, said in done.err) == (status, True)
 
 
+@pytest.mark.feature("fleet")
 def test_many_hosts_print_the_sentences(cli: Cli) -> None:
     body = cli(*LINUX, "md0", "--for", "1", "--json", "--with-text", "0").json
     assert body["text"].startswith("md0, 0 s: no I/O.\nWho waits: ")
