@@ -14,26 +14,16 @@ from tests.cli.conftest import ROOT, argv
 
 pytestmark = [pytest.mark.fio, pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")]
 
+JOB = "--rw randwrite --size 4M --runtime 12 --ramp 0 --rate-iops 500"
+"""A rate that leaves the processor to others: the file is in memory."""
+
 
 def _bench_with(folder: Path, trick: str) -> tuple[int, str]:
     """`bench` on a new file in a folder; at a moment of the run its name becomes a link to `folder/victim`.
 
     `trick`: the word of the run's progress at which that happens.
     """
-    words = (
-        "bench",
-        str(folder),
-        "--rw",
-        "randwrite",
-        "--size",
-        "4M",
-        "--runtime",
-        "12",
-        "--ramp",
-        "0",
-        "--rate-iops",
-        "500",
-    )
+    words = ("bench", str(folder), *JOB.split())
     process = subprocess.Popen(
         argv(*words),
         cwd=ROOT,
