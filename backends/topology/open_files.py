@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import signal
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from backends.host import FileStat, Host
 from backends.identity import Use
@@ -168,8 +168,11 @@ Source: linux/capability.h.
 """
 
 _OVER = re.compile(r"/proc/\d+(/.*)?")
-_TIMES = 3
-"""Number of attempts to read a descriptor, because it may be closed and its number reused at any moment."""
+_PAUSES = (0.0, 0.0, 0.0, *(0.005,) * 9)
+"""Seconds before each attempt to read a descriptor, because it may be closed and its number reused at any moment.
+
+A program that opens and closes files all the time defeats three attempts in a row in 1 of 300 looks at all programs.
+"""
 _MOST = 3
 """Maximum number of programs in a sentence."""
 
@@ -205,28 +208,48 @@ async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty:
     `descriptors`: paths below /proc/PID that could not be read; `empty`: folders of descriptors that seem to be empty.
     Files that were closed meanwhile and programs that have ended do not count.
     """
-    hidden: dict[str, None] = {}
-    for path in descriptors:
-        pid = path.split("/")[2]
-        if pid not in hidden and await _stays(host, path):
-            hidden[pid] = None
-    for folder in empty:
-        # A size above 0 is the number of descriptors (fs/proc/fd.c: proc_fd_getattr, Linux >= 6.2).
-        stat = await host.stat(folder)
-        if stat is not None and stat.size > 0 and not await host.list(f"{folder}/*"):
-            hidden[folder.split("/")[2]] = None
+    suspects: dict[str, list[str]] = {}
+    for path in (*descriptors, *empty):
+        suspects.setdefault(path.split("/")[2], []).append(path)
+    folders = frozenset(empty)
+    # All programs are tried at the same time, so that the pauses of many hidden programs do not add up.
+    checks = await asyncio.gather(*(_hides_any(host, paths, folders) for paths in suspects.values()))
+    hidden = [pid for pid, hides in zip(suspects, checks, strict=True) if hides]
     if not hidden:
         return ""
     names = [
-        f"{clean(await host.read(f'/proc/{pid}/comm') or '?', 32)} (process {pid})" for pid in list(hidden)[:_MOST]
+        f"{clean(await host.read(f'/proc/{pid}/comm') or '?', 32)} (process {pid})" for pid in hidden[:_MOST]
     ]
     more = f" and {len(hidden) - _MOST} more" if len(hidden) > _MOST else ""
     return f"the open files of {', '.join(names)}{more} are not visible"
 
 
-async def _stays(host: Host, path: str) -> bool:
-    """Return whether a descriptor still exists after each retry, although reading it always fails."""
-    for _ in range(_TIMES):
-        if not await host.list(path) or await host.stat(path) is not None:
+async def _hides_any(host: Host, paths: Sequence[str], folders: Collection[str]) -> bool:
+    """Return whether a program hides one of these descriptors, or the content of one of these `folders`."""
+    for path in paths:
+        if await _is_hidden(host, path, _folder_hides if path in folders else _descriptor_hides):
+            return True
+    return False
+
+
+async def _is_hidden(host: Host, path: str, hides: Callable[[Host, str], Awaitable[bool]]) -> bool:
+    """Return whether each attempt finds the path hidden."""
+    for pause in _PAUSES:
+        await asyncio.sleep(pause)
+        if not await hides(host, path):
             return False
     return True
+
+
+async def _descriptor_hides(host: Host, path: str) -> bool:
+    """Return whether a descriptor exists that cannot be read."""
+    return bool(await host.list(path)) and await host.stat(path) is None
+
+
+async def _folder_hides(host: Host, folder: str) -> bool:
+    """Return whether a folder of descriptors lists none although it has some.
+
+    A size above 0 is the number of descriptors (fs/proc/fd.c: proc_fd_getattr, Linux >= 6.2).
+    """
+    stat = await host.stat(folder)
+    return stat is not None and stat.size > 0 and not await host.list(f"{folder}/*")

@@ -1,12 +1,14 @@
 """A walk by keys through every screen and dialog, and a program that repeats it and tells how much memory that takes.
 
-`python -m tests.journeys.soak FOLDER ROUNDS` draws on a terminal of its own. It prints as JSON the resident memory
-after each round in MB, its processor time in seconds, and the closed screens that are left after a collection.
+`python -m tests.journeys.soak FOLDER ROUNDS` draws on a terminal of its own. It prints as JSON the resident memory in
+MB after each round and after a collection at each quarter of the rounds, its processor time in seconds, and the closed
+screens that are left after a collection.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import fcntl
 import gc
 import json
@@ -299,6 +301,13 @@ def resident() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def resident_after_collection() -> float:
+    """Return the resident memory in MB once garbage is collected and freed memory is given back to the kernel."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    return resident()
+
+
 @contextmanager
 def own_terminal() -> Iterator[None]:
     """Give this process a terminal that takes all it is sent, in place of its input and its errors."""
@@ -318,6 +327,7 @@ def own_terminal() -> Iterator[None]:
 def main(folder: Path, rounds: int) -> None:
     """Go to so many screens of the header, one after the other, and to all that each opens; print what that took."""
     memory: list[float] = []
+    kept: list[float] = []
     left: list[str] = []
     failed: list[Exception] = []
 
@@ -329,6 +339,8 @@ def main(folder: Path, rounds: int) -> None:
             for number in range(rounds):
                 await walk(pilot, met, [WALK[number % len(WALK)]])
                 memory.append(round(resident(), 1))
+                if (number + 1) * 4 % rounds == 0:
+                    kept.append(round(resident_after_collection(), 1))
             left.extend(await met.left())
         except Exception as error:
             error.add_note(text_of(pilot))
@@ -344,7 +356,8 @@ def main(folder: Path, rounds: int) -> None:
     for error in (*failed, app.crash):
         if error is not None:
             raise error
-    print(json.dumps({"memory": memory, "seconds": round(time.process_time(), 1), "left": left}), flush=True)
+    used = {"memory": memory, "kept": kept, "seconds": round(time.process_time(), 1), "left": left}
+    print(json.dumps(used), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -128,6 +129,37 @@ async def test_a_descriptor_that_another_one_took_the_number_of_is_looked_at_aga
 
     host.stat = late  # type: ignore[method-assign]
     assert await said(host) == ()
+
+
+async def test_a_program_that_opens_and_closes_files_all_the_time_hides_nothing(host: FakeHost) -> None:
+    stats, looks = host.stat, []
+
+    async def late(path: str) -> FileStat | None:
+        looks.append(path)
+        return None if path.endswith("/fd/3") and looks.count(path) < 9 else await stats(path)
+
+    host.stat = late  # type: ignore[method-assign]
+    assert await said(host) == ()
+
+
+async def test_many_programs_that_hide_something_are_tried_at_the_same_time(
+    host: FakeHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pid in range(200, 300):
+        host.files[f"/proc/{pid}/task/{pid}/fd/3"] = ""
+        host.hidden.add(f"/proc/{pid}/task/{pid}/fd/3")
+    running, most, sleep = 0, 0, asyncio.sleep
+
+    async def counted(seconds: float) -> None:
+        nonlocal running, most
+        running, most = running + 1, max(most, running + 1)
+        await sleep(0)
+        running -= 1
+
+    monkeypatch.setattr("backends.topology.open_files.asyncio.sleep", counted)
+    (sentence,) = await said(host)
+    assert sentence.endswith("and 97 more are not visible.")
+    assert most == 100
 
 
 async def test_who_has_it_open_is_told_beside_who_hides_something(host: FakeHost) -> None:
