@@ -217,9 +217,7 @@ async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty:
     hidden = [pid for pid, hides in zip(suspects, checks, strict=True) if hides]
     if not hidden:
         return ""
-    names = [
-        f"{clean(await host.read(f'/proc/{pid}/comm') or '?', 32)} (process {pid})" for pid in hidden[:_MOST]
-    ]
+    names = [f"{clean(await host.read(f'/proc/{pid}/comm') or '?', 32)} (process {pid})" for pid in hidden[:_MOST]]
     more = f" and {len(hidden) - _MOST} more" if len(hidden) > _MOST else ""
     return f"the open files of {', '.join(names)}{more} are not visible"
 
