@@ -5,9 +5,9 @@ SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
 # Two workers a core: many tests wait for a program or a screen, but every worker reads all tests. A file goes to one
 # worker, so that what its tests share is made once; those that wait longest go first (tests/conftest.py).
-ON_ALL_CORES = -n $$(($$(nproc) * 2)) --dist loadfile --no-loadscope-reorder
+ON_ALL_CORES = -n $$(($$(nproc) * 5 / 2)) --dist loadfile --no-loadscope-reorder
 # Where a file has many long tests, whoever has none takes another's.
-SHARED_OUT = -n $$(($$(nproc) * 2)) --dist worksteal
+SHARED_OUT = -n $$(($$(nproc) * 5 / 2)) --dist worksteal
 # One worker a core where nothing is waited for: a worker that reads all tests takes as long as a hundred of them.
 ONE_A_CORE = -n $$(nproc) --dist worksteal
 # The simulator's own tests have a run of their own: that the demo works is tried in tests/backends/test_demo.py, and by

@@ -38,6 +38,7 @@ def test_every_module_can_be_imported(program: Path) -> None:
     assert done.stdout == "imported\n", done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.root
 @needs_loops()
 def test_a_value_on_trial_reverts(program: Path, tmp_path: Path) -> None:

@@ -185,6 +185,7 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.mark.long
 def test_what_is_asked_most_fits_and_breaks_no_word(monkeypatch: pytest.MonkeyPatch, used: Path) -> None:
     assert defects(monkeypatch, used, "lsi", EVERY_DAY) == {}
 
@@ -201,6 +202,7 @@ def test_what_measures_or_changes_fits(monkeypatch: pytest.MonkeyPatch, prepared
     assert wider(shown(monkeypatch, prepared, "lsi", line, 80), 80) == []
 
 
+@pytest.mark.long
 def test_nothing_is_wrapped_in_a_pipe(monkeypatch: pytest.MonkeyPatch, used: Path) -> None:
     piped = shown(monkeypatch, used, "lsi", "check", None)
     assert max(map(len, piped)) > 100

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from app.tui.bench.screen import BenchScreen
@@ -19,6 +20,7 @@ async def over(pilot: Pilot[int], runs: int) -> None:
     await until(pilot, lambda: not app_of(pilot).workbench.jobs.running and len(app_of(pilot).session.runs) == runs)
 
 
+@pytest.mark.long
 async def test_a_first_run_takes_two_keys_and_a_comparison_with_it_two_more(tmp_path: Path) -> None:
     async with bench(tmp_path, RackFile(None, make=still_rack)) as pilot:  # one key: 2
         screen = pilot.app.screen

@@ -38,6 +38,7 @@ def test_the_slow_card_follows_and_nothing_is_told_twice(listed: Terminal) -> No
     assert (listed.text.count("md:md0"), listed.text.count(SLOW), "waiting for" in listed.text) == (1, 1, False)
 
 
+@pytest.mark.long
 def test_the_workbench_lists_what_has_answered(tmp_path: Path) -> None:
     with terminal(tmp_path, SLOWLY, size=(120, 90)) as found:
         found.wait_for("being read")

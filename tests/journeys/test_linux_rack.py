@@ -18,6 +18,8 @@ from backends.simulator.profiles.linux import linux_rack
 from tests.backends.simulator.asking import FAST
 from tests.tui.stage import app_of, paths_in, settled, text_in, text_of, until
 
+pytestmark = pytest.mark.long
+
 
 @dataclass(frozen=True)
 class LinuxWalk:
@@ -57,13 +59,11 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> LinuxWalk:
     return asyncio.run(walk(tmp_path_factory.mktemp("linux")))
 
 
-@pytest.mark.long
 def test_every_layer_is_on_one_screen(walked: LinuxWalk) -> None:
     names = ("vg0/db", "vg0/mail", "vg0/spare", "bcache0", "tank/files", "tank/vm", "md0", "nvme0n1")
     assert [name for name in names if name not in walked.devices] == []
 
 
-@pytest.mark.long
 def test_what_stands_before_the_volume_is_said_before_the_run(walked: LinuxWalk) -> None:
     assert "is small compared to the dm-cache of" in walked.aimed
 

@@ -152,6 +152,7 @@ def test_ctrl_c_ends_nothing(left: Over) -> None:
     assert left.said is None
 
 
+@pytest.mark.long
 def test_a_kill_leaves_no_fio_and_the_next_start_names_and_removes_the_scratch_file(tmp_path: Path) -> None:
     (tmp_path / "four.fio").write_text("[four]\nrw=randread\nbs=4k\nnumjobs=4\nsize=8m\nruntime=60\ntime_based\n")
     with terminal(tmp_path, config=CONFIG) as made:

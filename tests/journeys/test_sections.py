@@ -15,6 +15,8 @@ from tests.journeys.test_several_targets import drawn
 from tests.tui.stage import heard, notices, text_of, until
 from widgets.choice_list import ChoiceDialog
 
+pytestmark = pytest.mark.long
+
 SSD = "megaraid:/c0/v1"
 FILE = """
 [global]
@@ -104,13 +106,11 @@ def names(text: str) -> list[str]:
     return [line.split()[0] for line in rest[:end]]
 
 
-@pytest.mark.long
 def test_all_sections_or_each_alone_can_be_chosen(seen: dict[str, str]) -> None:
     shown = seen["choices"]
     assert [word in shown for word in ("all sections", "[random]", "[stream]", "[after]")] == [True] * 4
 
 
-@pytest.mark.long
 def test_a_section_that_waits_has_no_row_before_it_runs(seen: dict[str, str]) -> None:
     assert names(seen["together"]) == ["all", "random", "stream"]
 

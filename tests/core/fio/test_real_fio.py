@@ -268,6 +268,7 @@ def waited(scratch: JobTarget, tmp_path_factory: pytest.TempPathFactory) -> list
     return asyncio.run(collect(run))
 
 
+@pytest.mark.long
 def test_what_is_measured_after_the_wait_is_as_long_as_asked_and_fio_is_ended(waited: list[LoadEvent]) -> None:
     figures = verdict(waited)
     assert (figures.status, figures.steady is not None and figures.steady.waited_s >= 2.5) == (RunStatus.OK, True)
@@ -276,6 +277,7 @@ def test_what_is_measured_after_the_wait_is_as_long_as_asked_and_fio_is_ended(wa
     assert list(dict.fromkeys(phases))[1:4] == [Phase.RAMP, Phase.SETTLING, Phase.MEASURING]
 
 
+@pytest.mark.long
 def test_figures_of_the_window_are_those_of_its_samples(waited: list[LoadEvent]) -> None:
     read = verdict(waited).read
     assert read is not None

@@ -146,6 +146,7 @@ def test_a_plan_says_what_is_not_known(null: dict[str, Outcome]) -> None:
     assert null["before"].json["plan"]["noise"] is None
 
 
+@pytest.mark.long
 def test_a_plan_after_it_says_what_its_pairs_show_before_anything_is_set(null: dict[str, Outcome]) -> None:
     noise = null["after"].json["plan"]["noise"]
     assert ([each["pairs"] for each in noise["sees"]], noise["runs"]) == ([6, 8, 10, 12, 16, 20], 12)
@@ -382,6 +383,7 @@ def test_recover_puts_the_value_back_and_asks_no_more(demo: Cli, killed: Path) -
     assert demo("log").out.count("Its process was interrupted; the old value was restored") == 1
 
 
+@pytest.mark.long
 def test_what_somebody_else_set_meanwhile_is_not_touched(demo: Cli, killed: Path) -> None:
     aside = killed / "aside"
     shown = demo("--session", str(aside), "set", SDB, "read_ahead=adaptive", "--yes")
@@ -391,6 +393,7 @@ def test_what_somebody_else_set_meanwhile_is_not_touched(demo: Cli, killed: Path
     assert value_of(demo, "read_ahead") == "adaptive"
 
 
+@pytest.mark.long
 def test_what_is_kept_is_kept_and_not_asked_again(demo: Cli, killed: Path) -> None:
     assert demo("recover", "--keep").status == 0
     assert value_of(demo, "read_ahead") == "read-ahead"

@@ -97,6 +97,7 @@ async def test_a_machine_altered_by_twenty_settings_becomes_the_file_again(
             assert differences(good, await values_of(bench)) == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rack", MACHINES)
 async def test_whatever_is_exported_is_taken_again(tmp_path: Path, rack: str) -> None:
     async with opened(tmp_path, rack) as bench:
