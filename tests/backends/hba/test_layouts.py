@@ -44,6 +44,14 @@ def test_the_card_says_which_strips_it_can_make() -> None:
     assert (card.strip_minimum, card.strip_maximum) == (4 << 10, 32 << 20)
 
 
+def test_the_card_says_which_settings_it_can_change() -> None:
+    changed = bytearray(CONTROLLER)
+    assert layouts.card(bytes(changed), 7).supports == dict.fromkeys(codes.OPERATIONS, True)
+    struct.pack_into("<I", changed, 1508, codes.OPERATIONS["write_cache"])
+    supported = layouts.card(bytes(changed), 7).supports
+    assert {key for key, can_change in supported.items() if can_change} == {"write_cache"}
+
+
 def test_a_card_without_a_battery_says_so() -> None:
     assert not layouts.has_battery(CONTROLLER)
     assert layouts.card(CONTROLLER, 7).backup_known

@@ -439,6 +439,16 @@ async def test_reading_a_virtual_drive_again_asks_for_that_drive_only() -> None:
     ]
 
 
+async def test_after_a_change_that_moves_nothing_else_the_background_initialisation_stays_known() -> None:
+    host = PlayedCard(autobgi="off")
+    here = backend(host)
+    await here.inventory()
+    host.ran.clear()
+    now = await here.read_for(V1, "read_ahead")
+    assert now["auto_bgi"].now == "off"
+    assert "/c0/v1 show autobgi" not in [" ".join(words) for words in host.ran]
+
+
 async def test_a_card_is_asked_one_thing_at_a_time() -> None:
     host = PlayedCard()
     here = backend(host)

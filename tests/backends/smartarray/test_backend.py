@@ -416,6 +416,16 @@ async def test_every_legal_value_is_asked_for_and_nothing_is_changed() -> None:
     assert host.sets == []
 
 
+async def test_a_drive_and_a_volume_that_is_gone_have_no_legal_values_to_ask_for() -> None:
+    host = PlayedCards((HPE,))
+    backend = SmartArray(host)
+    await backend.inventory()
+    asked = len(host.ran)
+    for target in (drive_target("/slot0", "2I:1:1"), volume_target("/slot0", 77)):
+        assert await backend.ask_legal_values(target) == 0
+    assert not [line for line in host.ran[asked:] if line.endswith("=?")]
+
+
 async def test_what_is_no_question_is_not_asked() -> None:
     host = PlayedCards((HPE,))
     with pytest.raises(RefusedError, match="is not a read-only command"):

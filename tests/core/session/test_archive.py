@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -18,11 +19,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.core.session import archive_reader
 from app.core.session.archive import MANIFEST, ArchivedFile, digest_of, write_archive
 from app.core.session.archive_reader import load_archive, unpacked_archive
 from app.core.session.folders import LOG
 from app.core.session.store import load
-from backends.errors import NotFoundError, RaidbenchError, RefusedError
+from backends.errors import NotFoundError, RaidbenchError, RefusedError, StorageError
 from backends.version import program_version
 from tests.core import sessions
 
@@ -366,3 +368,24 @@ def test_names_that_some_file_systems_do_not_tell_apart_are_refused(forged: Forg
 def test_an_archive_without_a_log_is_refused(forged: Forged, tmp_path: Path, into: Path) -> None:
     forged.parts = {"output/a": b"1"}
     assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("does not match its manifest.")
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (OSError("the drive is gone"), "the drive is gone"),
+    ],
+)
+def test_an_archive_that_cannot_be_unpacked_says_why(
+    error: OSError, why: str, folder: Path, into: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_archive(folder, tmp_path / "session.zip").file
+
+    def fail(*_args: object, **_options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(archive_reader, "_unpack", fail)
+    with pytest.raises(StorageError) as raised:
+        load_archive(file, into)
+    assert raised.value.message == f"{file} cannot be unpacked: {why}."
