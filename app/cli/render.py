@@ -9,7 +9,7 @@ from itertools import zip_longest
 from operator import le
 
 from app.cli.output import paint, terminal_width
-from app.core.presentation.table import Align, Cell, Column, Facts, Row, Table, Tone
+from app.core.presentation.table import Align, Cell, Column, Facts, Row, Table, Tone, without_empty_columns
 from backends.text import clean
 from backends.values import dataclass
 from widgets.text_utils.text import longest_word, shorten, styled_width, width_of, wrap_words
@@ -53,31 +53,33 @@ def fitted_lines(shown: Table, width: int | None) -> list[str]:
     """
     if not shown.rows:
         return []
-    layout = _fitted_layout(shown, width)
+    rows = _measured_rows(shown.rows)
+    layout = _fitted_layout(shown.columns, rows, width)
     if layout is None:
-        body = [line for row in shown.rows for line in _stacked(row, shown.columns, width)]
+        filled = without_empty_columns(shown)
+        body = [line for row in filled.rows for line in _stacked(row, filled.columns, width)]
     else:
-        body = [*layout.heading(), *layout.rows(shown.rows)]
+        body = [*layout.heading(), *layout.measured_lines(rows)]
     return [*([paint(shown.heading, "bold")] if shown.heading else []), *body]
 
 
 def is_wider(shown: Table, width: int | None) -> bool:
     """Return whether a table without folded cells is wider than `width`."""
-    return width is not None and _span(LineLayout.of(shown, None).widths) > width
+    return width is not None and _span(LineLayout.of(shown.columns, _measured_rows(shown.rows), None).widths) > width
 
 
-def _fitted_layout(shown: Table, width: int | None) -> LineLayout | None:
+def _fitted_layout(columns: Sequence[Column], rows: Sequence[_MeasuredRow], width: int | None) -> LineLayout | None:
     """Return the layout that shows the most columns; None if none fits `width`. Some columns are easier to fold."""
-    widest = LineLayout.of(shown, width)
+    widest = LineLayout.of(columns, rows, width)
     if width is None or _span(widest.widths) <= width:
         return widest
-    widest = widest.foldable(shown.rows)
+    widest = widest.foldable(rows)
     for attempt in (_fold_easily, _fold_all, _fold_most):
         kept: LineLayout | None = widest
         while kept is not None:
             folded = kept.folded(width, list(map(attempt, kept.columns, kept.least, kept.longest_cells)))
             if folded is not None:
-                return folded.tightened(shown.rows)
+                return folded.tightened(rows)
             kept = kept.narrowed()
     return None
 
@@ -120,6 +122,25 @@ def listing(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> l
 def _cells(row: Row) -> list[Cell]:
     first, *others = map(_cell, row.cells)
     return [Cell("  " * row.depth + first.text + (f"{_FIXED_SPACE}{DIM_MARK}" if row.dim else ""), first.tone), *others]
+
+
+@dataclass(frozen=True, slots=True)
+class _MeasuredRow:
+    """A row with its cleaned cells and their widths, which the layout and the lines of a long table both need."""
+
+    row: Row
+    cells: Sequence[Cell]
+    """Cells as they are shown; empty for a banner."""
+    widths: Sequence[int]
+    """Widths of `cells` in cells of the terminal."""
+
+
+def _measured_rows(rows: Iterable[Row]) -> list[_MeasuredRow]:
+    measured = []
+    for row in rows:
+        cells = [] if row.banner else _cells(row)
+        measured.append(_MeasuredRow(row, cells, [width_of(cell.text) for cell in cells]))
+    return measured
 
 
 def _banner(row: Row, width: int | None) -> list[str]:
@@ -185,12 +206,15 @@ class LineLayout:
     """Whether a row with a word that is wider than its column is a block; otherwise, the word is cut."""
 
     @classmethod
-    def of(cls, shown: Table, width: int | None, *, growing: bool = False) -> LineLayout:
+    def of(
+        cls, columns: Sequence[Column], rows: Sequence[_MeasuredRow], width: int | None, *, growing: bool = False
+    ) -> LineLayout:
         """Return the layout without folded cells. Empty columns are left out unless the table is `growing`."""
-        body = [[cell.text for cell in _cells(row)] for row in shown.rows if not row.banner]
-        used = tuple(at for at in range(len(shown.columns)) if growing or any(row[at] for row in body))
-        kept = tuple(shown.columns[at] for at in used)
-        longest_cells = tuple(max((width_of(row[at]) for row in body), default=0) for at in used)
+        body = [row.widths for row in rows if not row.row.banner]
+        longest = list(map(max, zip(*body, strict=True))) if body else [0] * len(columns)
+        used = tuple(at for at in range(len(columns)) if growing or longest[at])
+        kept = tuple(columns[at] for at in used)
+        longest_cells = tuple(longest[at] for at in used)
         titles = [max(width_of(column.title), column.room if growing else 0) for column in kept]
         return cls(
             indexes=used,
@@ -200,9 +224,9 @@ class LineLayout:
             width=width,
         )
 
-    def foldable(self, rows: Sequence[Row]) -> LineLayout:
+    def foldable(self, rows: Sequence[_MeasuredRow]) -> LineLayout:
         """Return the layout with `least`, for a table that is too wide."""
-        body = [[cell.text for cell in _cells(row)] for row in rows if not row.banner]
+        body = [[cell.text for cell in row.cells] for row in rows if not row.row.banner]
         parts = [
             longest if column.align is Align.RIGHT else max((longest_word(row[at]) for row in body), default=0)
             for at, column, longest in zip(self.indexes, self.columns, self.longest_cells, strict=True)
@@ -213,7 +237,7 @@ class LineLayout:
     @classmethod
     def growing(cls, shown: Table, width: int | None) -> LineLayout:
         """Return the layout of a table to which rows are added: every column, with space for typical content."""
-        layout = cls.of(shown, width, growing=True)
+        layout = cls.of(shown.columns, _measured_rows(shown.rows), width, growing=True)
         while width is not None and _span(layout.wanted) > width and (narrower := layout.narrowed()) is not None:
             layout = narrower
         return replace(layout, widths=tuple(_cut(list(layout.widths), layout.columns, width)))
@@ -251,9 +275,9 @@ class LineLayout:
             sizes[max(wider, key=lambda at: (self.columns[at].shrinks, sizes[at]))] -= 1
         return replace(self, widths=tuple(sizes), stacked=True)
 
-    def tightened(self, rows: Sequence[Row]) -> LineLayout:
+    def tightened(self, rows: Sequence[_MeasuredRow]) -> LineLayout:
         """Return the layout with the space that folded columns leave free given to others, from left to right."""
-        cells = [[cell.text for cell in _cells(row)] for row in rows if not row.banner]
+        cells = [[cell.text for cell in row.cells] for row in rows if not row.row.banner]
         needs = [
             max(
                 width_of(piece)
@@ -278,13 +302,17 @@ class LineLayout:
 
     def rows(self, rows: Iterable[Row]) -> list[str]:
         """Return rows as lines. The rows may be newer than the layout."""
-        return [line for row in rows for line in (_banner(row, self.width) if row.banner else self._row(row))]
+        return self.measured_lines(_measured_rows(rows))
 
-    def _row(self, row: Row) -> list[str]:
-        cells = _cells(row)
-        kept = [cells[at] for at in self.indexes]
+    def measured_lines(self, rows: Iterable[_MeasuredRow]) -> list[str]:
+        """Return rows whose cells are measured already as lines."""
+        return [line for row in rows for line in (_banner(row.row, self.width) if row.row.banner else self._row(row))]
+
+    def _row(self, measured: _MeasuredRow) -> list[str]:
+        row = measured.row
+        kept = [measured.cells[at] for at in self.indexes]
         texts, colours = [cell.text for cell in kept], list(map(_colour, kept))
-        widths = list(map(width_of, texts))
+        widths = [measured.widths[at] for at in self.indexes]
         if all(map(le, widths, self.widths)):  # nearly every row of a long table
             return [self._join(texts, widths, self.widths, colours)]
         sizes = self._sizes(widths)

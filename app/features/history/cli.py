@@ -18,7 +18,6 @@ from app.cli.session_context import loaded_session
 from app.cli.shared_options import json_option, redact_option
 from app.core.analysis.past_runs.earlier_runs import Condition, PastRun
 from app.core.analysis.past_runs.series import RunSeries, series_of
-from app.core.presentation.table import without_empty_columns
 from app.doors import action
 from app.features.history.baseline_check import status_of_history
 from app.features.history.presentation import change_lines, episode_lines, history_document, history_table
@@ -96,7 +95,7 @@ def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redacto
 
 def _rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
     changes = [change for run_series in series.values() for change in run_series.changes]
-    yield from table_lines(without_empty_columns(history_table(runs, changes)))
+    yield from table_lines(history_table(runs, changes))
     for heading, sentences in (("Shifts of the level:", change_lines), ("Worse:", episode_lines)):
         rows = [row for run_series in series.values() for row in sentences(run_series)]
         if rows:

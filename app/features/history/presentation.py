@@ -72,6 +72,8 @@ def value_text(run: PastRun, value: float) -> str:
 
 def differences(differs: Sequence[Difference]) -> str:
     """Return differences between runs as a string, such as `Read-ahead 128 KiB -> 64 KiB, Kernel 6.1 -> 6.8`."""
+    if not differs:  # nearly all runs of a long history
+        return ""
     lines = [f"{key_name(key)} {key_value(key, a)} -> {key_value(key, b)}" for key, a, b in differs[:_MOST_NAMED]]
     more = len(differs) - len(lines)
     return ", ".join((*lines, *([f"{more} more"] if more else [])))
