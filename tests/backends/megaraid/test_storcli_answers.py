@@ -34,8 +34,7 @@ def test_columns_without_a_name_before_the_first_name_are_part_of_it() -> None:
     rule = "-" * 16
     table = f"{rule}\n        Name\n{rule}\n1 : 2   data\n3 : 4   log\n{rule}\n"
     text = f"Controller = 0\nStatus = Success\n\nList :\n====\n\n{table}"
-    (row, other) = replies(text)[0].data["List"]
-    assert (row, other) == ({"Name": "1 : 2   data"}, {"Name": "3 : 4   log"})
+    assert replies(text)[0].data["List"] == [{"Name": "1 : 2   data"}, {"Name": "3 : 4   log"}]
 
 
 def test_a_banner_with_a_brace_does_not_hide_the_body() -> None:
