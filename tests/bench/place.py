@@ -49,8 +49,8 @@ class Place:
 
     def workbench(self, *words: str) -> tuple[str, ...]:
         """Words that start `tests.bench.workbench`, as light as the installed script makes it."""
-        code = "import runpy; from app.startup import import_asyncio, raise_gc_threshold; "
-        code += "raise_gc_threshold(); import_asyncio(); "
+        code = "import runpy; from app.startup import import_asyncio, import_textual, raise_gc_threshold; "
+        code += "raise_gc_threshold(); import_asyncio(); import_textual(); "
         code += "runpy.run_module('tests.bench.workbench', run_name='__main__')"
         return self.python("-c", code, *words)
 
