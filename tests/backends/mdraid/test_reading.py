@@ -9,7 +9,7 @@ from backends.model import Array, Level, State
 from backends.protocol import TaskReporter
 from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.mdraid.details import parse_export, parse_unused
-from backends.vendors.mdraid.facts import parse_limit, parse_mdstat, parse_moving, parse_uuid
+from backends.vendors.mdraid.facts import StatRow, parse_limit, parse_mdstat, parse_moving, parse_sync, parse_uuid
 from backends.vendors.mdraid.layouts import layout_label, layout_word
 from backends.vendors.mdraid.sysfs import count_cpus, time_text
 from tests.backends.fakes import disk
@@ -380,3 +380,10 @@ async def test_an_array_whose_journal_has_failed_is_not_well(flags: str, state: 
     )
     (found,) = (await MdRaid(MdHost(files)).inventory()).arrays
     assert (found.state, found.why) == (state, why)
+
+
+@pytest.mark.parametrize(("action", "kind"), [("recovery", "recover"), ("resync", "resync"), ("reshape", "reshape")])
+def test_work_that_waits_for_another_array_has_the_name_that_sysfs_gives_it(action: str, kind: str) -> None:
+    sync = parse_sync({"sync_action": "idle"}, StatRow(state="active", action=action, waiting=True))
+    assert sync is not None
+    assert (sync.action, sync.waiting) == (kind, True)

@@ -178,6 +178,17 @@ async def test_the_lock_is_the_only_namespaces_disk() -> None:
     assert locks == {disk}
 
 
+async def test_a_namespace_of_another_subsystem_is_not_of_the_drive() -> None:
+    host = PlayedDrive(
+        controller("nvme0", "nvme0n1"),
+        controller("nvme1", "nvme1n1", serial="S2"),
+        namespace("nvme0n1"),
+        namespace("nvme1n1", devno="259:1", serial="S2"),
+    )
+    disk = await lock_of(host, "nvme0n1")
+    assert (await Nvme(host).plan(CONTROLLER, "drive_cache", "off")).lock == disk
+
+
 async def test_the_lock_of_a_drive_with_several_namespaces_is_that_of_its_serial_number() -> None:
     assert (await Nvme(pair()).plan(CONTROLLER, "drive_cache", "off")).lock == "nvme-S1"
 

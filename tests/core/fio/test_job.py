@@ -62,6 +62,7 @@ FIELDS_WRITTEN: list[tuple[dict[str, str], dict[str, str | None]]] = [
     ),
     ({"numa_cpu_nodes": "all"}, {"numa_cpu_nodes": "all"}),
     ({"numa_mem_policy": "Bind:0-1"}, {"numa_mem_policy": "bind:0-1"}),
+    ({"numa_mem_policy": "Prefer: 01"}, {"numa_mem_policy": "prefer:1"}),
 ]
 """Fields as people give them, and as fio gets them."""
 FILE = JobTarget(path="/srv/scratch.dat", name="/srv/scratch.dat", kind=TargetKind.FILE, size=GIB)
@@ -148,6 +149,8 @@ def test_every_field_of_a_job_reads_back_what_it_writes() -> None:
         ({"cpus_allowed_policy": "split"}, "cpus_allowed_policy"),
         ({"cpus_allowed": "0", "numa_cpu_nodes": "0"}, "numa_cpu_nodes"),
         ({"numa_mem_policy": "bind"}, "numa_mem_policy"),
+        ({"numa_mem_policy": "prefer:0-1"}, "numa_mem_policy"),
+        ({"numa_mem_policy": "bound:1"}, "numa_mem_policy"),
         ({"runtime": "0"}, "runtime"),
         ({"passes": "0"}, "passes"),
         ({"io_size": "1G", "ramp": "5"}, "ramp"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.core.analysis.sample_groups import Replicates
 from app.core.presentation.run_list import ListedRun, against_cell, runs_table, runs_title
-from app.core.presentation.table import Cell, Tone, without_empty_columns
+from app.core.presentation.table import Cell, Tone, text_of, without_empty_columns
 from app.core.session.results import RunStatus
 from app.core.session.state import RunRecord, replay
 from app.tui import render
@@ -107,3 +109,11 @@ def test_a_run_that_was_stopped_is_compared_as_far_as_it_went() -> None:
     stopped = sessions.run("r2", iops=500.0, settings={"x": "1"}, status=RunStatus.STOPPED)
     runs = replay([*sessions.run("r1", iops=1000.0), *stopped]).runs
     assert against_cell(runs[0], runs[1], Replicates(runs)) == Cell("not decided -50.0 %", Tone.DIM)
+
+
+def test_only_a_simulated_run_is_marked_as_one() -> None:
+    real = made()
+    simulated = replace(real, start=replace(real.start, simulated=True))
+    listed = [ListedRun(record=run, name="r1", repeats=Replicates((run,))) for run in (real, simulated)]
+    marked = ["SIMULATED" in map(text_of, row.cells) for row in runs_table(listed, full=False).rows]
+    assert marked == [False, True]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.cli.confirm import review_lines
@@ -9,6 +11,7 @@ from app.cli.devices_text import print_device_list, print_target
 from app.core.presentation import device
 from app.core.presentation.device_table import DeviceListOptions
 from app.core.presentation.device_table import devices_table as devices_list
+from app.core.presentation.events import describe_event
 from app.core.presentation.setting import TuningCells, settings_table
 from app.core.presentation.table import Cell
 from app.core.session.events import ChangeEnded, ChangeIntended, InventorySeen
@@ -20,7 +23,7 @@ from app.tui.devices.device_list import SETTING_COLUMNS, list_rows
 from app.tui.devices.staged_changes import confirmation
 from backends.change import Change
 from backends.device_label import device_label_of
-from backends.model import Array, Drive, Inventory, Scope, State, Target, Task
+from backends.model import Array, Drive, Inventory, Problem, Scope, State, Target, Task
 from backends.settings import Choice, Effect, Persistence, Reading, Risk, Setting
 from tests.core import sessions
 from widgets.table_layout import plain
@@ -142,3 +145,9 @@ def test_the_list_has_the_same_rows_in_the_same_words_on_screen_and_command_line
     assert [" ".join(map(plain, row.cells)).translate(signs).split() for row in drawn] == [
         " ".join(words).translate(signs).split() for words in printed
     ]
+
+
+def test_what_could_not_be_read_is_in_the_log_with_its_next_step() -> None:
+    problem = Problem(where="megaraid", message="storcli cannot be run.", hint="Install storcli.")
+    seen = InventorySeen(at=1.0, inventory=replace(DEGRADED, problems=(problem,)))
+    assert "megaraid: storcli cannot be run. Install storcli." in describe_event(seen).body

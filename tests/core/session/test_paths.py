@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import platformdirs
@@ -10,6 +12,7 @@ import pytest
 
 from app.core.session.paths import Paths
 from app.features.doctor.engine import examine
+from backends.errors import StorageError
 from tests.backends.fakes import FakeHost
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: these are root's own places")
@@ -122,3 +125,33 @@ def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("pwd.getpwuid", unknown)
     with pytest.raises(RuntimeError, match="set HOME or XDG_STATE_HOME"):
         Paths.of("")
+
+
+@pytest.mark.parametrize(
+    ("user", "owner", "unreadable", "readable"),
+    [
+        pytest.param(JANE, 0, "journal", True, id="of the root helper"),
+        pytest.param(JANE, JANE, "journal", False, id="of the user"),
+        pytest.param(0, 0, "journal", False, id="for root"),
+        pytest.param(JANE, 0, "sessions", False, id="not the journal"),
+    ],
+)
+def test_only_the_journal_of_the_root_helper_may_be_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user: int, owner: int, unreadable: str, readable: bool
+) -> None:
+    monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path))
+    paths = Paths.of("")
+    folder = getattr(paths, unreadable)
+    folder.mkdir(parents=True)
+    os.chown(folder, owner, owner)
+    scan = os.scandir
+
+    def refuse(path: str | Path) -> object:
+        if path == folder:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    with nullcontext() if readable else pytest.raises(StorageError, match="cannot be read: Permission denied"):
+        paths.require_readable()

@@ -23,11 +23,12 @@ from app.core.presentation.table import text_of
 from app.core.session import folders as pool
 from app.core.session import journal, store
 from app.core.session.event_types import MovedSetting
-from app.core.session.events import ExperimentStarted, LoggedEvent, NoteAdded
+from app.core.session.events import ExperimentEnded, ExperimentStarted, LoggedEvent, NoteAdded
 from app.core.session.flag_files import EXPERIMENT, SWEEP, SessionFlag
 from app.core.session.folders import LOG, session_folders
 from app.core.session.journal import boot_clock
 from app.core.session.paths import Paths
+from app.core.session.results import RunStatus
 from app.core.session.state import RunRecord, Session, replay
 from app.core.session.store import SessionLog, create_session_folder, find_continuable, latest_session
 from backends.settings import Persistence
@@ -253,6 +254,14 @@ def test_a_killed_experiment_leaves_its_own_change_and_no_other(at: tuple[float,
     session = of_an_experiment(at=at)
     (record,) = open_experiments(session)
     assert [change.id for change in _changes_in_force(session, record)] == ["c1"]
+
+
+def test_an_experiment_that_restored_its_value_or_changed_nothing_is_not_open() -> None:
+    session = of_an_experiment(at=(100.0, 110.0, 120.0, 130.0))
+    (record,) = session.experiments
+    end = ExperimentEnded(at=115.0, id="e1", status=RunStatus.STOPPED, restored=True)
+    assert open_experiments(replace(session, experiments=(replace(record, end=end),))) == ()
+    assert open_experiments(replace(session, changes=())) == ()
 
 
 @pytest.mark.parametrize("clock", [10.0, 1.0, 9e9])
