@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tests.bench.figures import Figure
 
 BEGIN, END = "<!-- begin: written by make bench -->", "<!-- end -->"
-COLUMNS = ("figure", "reached", "interval", "goal", "met or not", "beside it")
+COLUMNS = ("figure", "reached", "interval", "goal", "met or not", "notes")
 MUCH = 0.05
 """A measurement names a figure that is worse by a larger share."""
 TOO_MUCH = 0.10
