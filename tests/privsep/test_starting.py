@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -99,3 +101,20 @@ def test_root_does_not_import_from_a_strangers_pythonpath(tmp_path: Path) -> Non
     )
 
     assert (tried.stdout[:9], tried.stderr) == ("raidbench", "")
+
+
+@needs_root
+def test_a_program_that_becomes_a_user_keeps_nothing_of_root() -> None:
+    uid, gid, groups = 4321, 4322, [4323, 4324]
+    code = f"""
+import json, os
+from backends.system.local import elevated
+os.setgroups([0, 4])
+os.getgrouplist = lambda name, group: {groups}
+elevated._drop({uid}, {gid}, "jane")
+print(json.dumps([os.getresuid(), os.getresgid(), os.getgroups(), open("/proc/self/status").read()]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    users, own_groups, others, status = json.loads(done.stdout)
+    assert (users, own_groups, others) == ([uid] * 3, [gid] * 3, groups)
+    assert set(re.findall(r"^Cap(?:Prm|Eff|Amb):\s*([0-9a-f]+)$", status, re.MULTILINE)) == {"0" * 16}
