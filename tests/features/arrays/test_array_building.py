@@ -11,7 +11,7 @@ import pytest
 
 from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
 from app.core.changes.arrays.builder import ArrayBuilder
-from backends.array_planning import ArrayMatch, Candidate
+from backends.array_planning import ArrayMatch, ArrayMatchState, Candidate
 from backends.change import ChangeStep
 from backends.errors import ToolFailedError
 from backends.free_drives import kernel_candidate
@@ -118,6 +118,21 @@ def test_a_dry_run_of_a_deletion_shows_the_commands_and_runs_none(cli: Cli) -> N
     assert (done.status, "mdadm --stop /dev/md100" in done.out) == (0, True)
     assert "mdadm --zero-superblock /dev/sdb /dev/sdc" in done.out
     assert here(cli) == [("raid1", "made")]
+
+
+def test_an_array_that_another_program_deleted_is_no_longer_listed_once_its_deletion_was_tried(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = made(cli)["name"]
+
+    async def find(_builder: ArrayBuilder, _entry: ArrayJournalEntry) -> ArrayMatch:
+        return ArrayMatch(state=ArrayMatchState.ABSENT, sentence="No array has its UUID.")
+
+    monkeypatch.setattr(ArrayBuilder, "find", find)
+    for words, listed in (("--dry-run", [("raid1", "made")]), ("--confirm", []), ("--confirm", [])):
+        done = cli(*ARRAY, "delete", name, words, *([name] if words == "--confirm" else []))
+        assert (done.status, here(cli)) == (2, listed)
+    assert f"raidbench did not create an array '{name}' here" in done.err
 
 
 def test_only_what_was_made_here_is_deleted(cli: Cli) -> None:
