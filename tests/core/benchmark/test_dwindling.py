@@ -163,6 +163,8 @@ async def test_one_look_that_tells_nothing_ends_no_run_and_three_do() -> None:
     host.silent.add("dmsetup")
     assert [await look(), await look()] == [(), ()]
     assert "is now unknown" in (await look())[0]
+    from_the_start = ThinCapacityMonitor(host, look._rooms)
+    assert [bool(await from_the_start()) for _ in range(3)] == [False, False, True]
 
 
 def test_it_is_looked_at_every_second() -> None:
