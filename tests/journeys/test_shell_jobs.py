@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,8 +25,8 @@ def lines_before_and_after(made: Terminal, command: Sequence[str], size: tuple[i
     """What stands on the screen before Ctrl-Z, and after fg in a terminal of this size on which nothing was left."""
     made.wait_for(PROMPT)
     made.keys(shlex.join(command), "\n")
-    made.wait_for(LOADED)
-    before = made.text.splitlines()
+    made.wait(lambda: LOADED in made.text and "scanning" not in made.text, "the whole list")
+    before = lines_once_still(made)
     made.keys("\x1a")
     made.wait(lambda: "Stopped" in made.text and PROMPT in made.text, "the prompt")
     made.resize(*size)
@@ -42,6 +43,16 @@ def lines_before_and_after(made: Terminal, command: Sequence[str], size: tuple[i
     made.keys("q")
     made.wait(lambda: "The session is in" in made.text, "the end")
     return before, after
+
+
+def lines_once_still(made: Terminal) -> list[str]:
+    """The screen once its list has stayed for a second: the sum below the list may be drawn before its last rows."""
+    lines, since = made.text.splitlines(), time.monotonic()
+    while time.monotonic() - since < 1.0:
+        made.take()
+        if names(now := made.text.splitlines()) != names(lines):
+            lines, since = now, time.monotonic()
+    return lines
 
 
 def names(lines: Sequence[str]) -> list[str]:
