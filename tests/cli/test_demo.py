@@ -239,6 +239,7 @@ def test_the_table_of_figures_has_a_row_for_each_array(together: dict[str, Outco
     assert first == ["r2", SDB, SDC]
 
 
+@pytest.mark.long
 def test_the_csv_has_a_row_for_the_run_and_one_for_each_array(together: dict[str, Outcome]) -> None:
     rows = list(csv.DictReader(io.StringIO(together["csv"].out)))
     whole, *parts = (float(row["read_iops"]) for row in rows)

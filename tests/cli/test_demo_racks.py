@@ -110,6 +110,7 @@ def test_arcconf_is_sent_nothing_where_the_value_is_set_already(cli: Cli) -> Non
     assert not sent
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", STATES)
 def test_a_rack_in_any_state_is_listed(cli: Cli, name: str) -> None:
     found = cli(*HPE, "--demo-state", name, "devices", "--json")

@@ -132,6 +132,7 @@ def test_an_absurd_recording_is_a_sentence(cli: Cli, machine: str, change: Calla
     _is_a_sentence(cli, ("--machine", machine, "devices"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 def test_a_recording_that_is_no_file_is_a_sentence(cli: Cli, machine: str, make: Callable[[Path], None]) -> None:
     file = Path(machine) / "machine.json"

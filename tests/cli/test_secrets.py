@@ -184,6 +184,7 @@ def test_the_search_finds_all_of_them_where_nothing_is_redacted(cli: Cli, sessio
     assert set(leaks(cli("log", "--json", "--show", "all", session).out)) == set(ALL)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words",
     [

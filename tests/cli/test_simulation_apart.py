@@ -57,6 +57,7 @@ def test_undo_of_this_machine_does_not_see_a_simulated_change(cli: Cli) -> None:
     assert (done.status, "Nothing to undo" in done.err, "/c0/v0" in done.out + done.err) == (0, True, False)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("demo_change")
 @pytest.mark.parametrize("words", LAST, ids=" ".join)
 def test_without_a_session_of_this_machine_there_is_no_last_one(

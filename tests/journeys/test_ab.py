@@ -229,6 +229,7 @@ def test_two_percent_are_the_threshold_of_whoever_names_none(walked: Walk) -> No
     assert "Differences within +-2 % count as no difference." in walked.question.summary
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ["0", "50", "x"])
 async def test_no_threshold_is_no_answer(staged: Pilot[int], text: str) -> None:
     await choosing(staged, "tab", "home", "delete", *text, "shift+tab", "enter")
@@ -250,6 +251,7 @@ def test_the_bench_shows_which_run_of_which_pair(walked: Walk) -> None:
     assert "run 3 of 6, pair 2 of 3, B 4096" in walked.seen["run 3"].text
 
 
+@pytest.mark.long
 def test_an_interval_on_the_way_is_not_yet_decided(walked: Walk) -> None:
     text = " ".join(walked.seen["run 5"].text.split())
     assert "read IOPS -20." in text

@@ -200,6 +200,7 @@ def test_processor_shares_are_shown(watched: Way) -> None:
     assert "fio 41 % of a core, host 27 %" in watched["started"].text
 
 
+@pytest.mark.long
 def test_while_a_job_runs_the_footer_begins_with_stopping_it(watched: Way) -> None:
     assert watched["started"].footer[:2] == ["x", "Stop"]
 

@@ -167,6 +167,7 @@ def test_the_report_is_written_where_it_is_wanted(kept: Way) -> None:
     assert "85.4k" in str(kept["out.md"].more)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NO_REPORT)
 def test_a_report_that_cannot_be_written_is_a_sentence(kept: Way, name: str) -> None:
     there = kept[name]

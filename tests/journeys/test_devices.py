@@ -197,6 +197,7 @@ def filtered(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Filtered]
         return asyncio.run(walk())
 
 
+@pytest.mark.long
 def test_a_filter_finds_a_model_that_no_row_shows_and_counts_it(filtered: Mapping[str, Filtered]) -> None:
     assert " match" in filtered["st4000"].text
 

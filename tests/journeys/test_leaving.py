@@ -109,6 +109,7 @@ async def experiment_cut_short(table: Table, now: str) -> None:
     table.host.files[AHEAD] = now
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("now", "key", "then", "asks_again"),
     [("256", "r", "128", False), ("256", "k", "256", False), ("256", "escape", "256", True), ("512", "r", "512", True)],
@@ -224,6 +225,7 @@ async def test_after_a_crash_the_next_start_says_what_was_under_way(
         assert "Read-ahead of block:sda" in words
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("key", "value", "left"), [("r", "128", 0), ("k", "256", 0), ("escape", "256", 1)])
 async def test_restore_keep_or_later(
     table: Table, tmp_path: Path, crashed: Path, key: str, value: str, left: int

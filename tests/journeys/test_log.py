@@ -107,6 +107,7 @@ async def test_the_report_is_written_from_the_log(log: Pilot[int], tmp_path: Pat
     assert "fan is loud" in (tmp_path / "found.md").read_text()
 
 
+@pytest.mark.long
 async def test_what_was_said_and_is_gone_from_the_footer_stands_in_the_log_at_its_time(log: Pilot[int]) -> None:
     app_of(log).show_error(RaidbenchError("This went wrong.", hint="Do this next."), title="Run r1")
     await log.pause()

@@ -75,6 +75,7 @@ async def test_at_80_columns_a_row_shows_the_setting_that_differs_and_its_compar
         assert ["4 KiB" in row, "-20.0 %" in row] == [True, True]
 
 
+@pytest.mark.long
 async def test_marks_are_counted(runs: Pilot[int]) -> None:
     await runs.press("space")
     await runs.pause()

@@ -552,6 +552,7 @@ def test_the_tree_knows_every_drive_by_its_target(asked: dict[str, Moment]) -> N
     assert f"sda {Drive.__name__}" in asked
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", KEYS_OF_SCREENS)
 def test_a_dialog_keeps_the_keys_of_the_screens_to_itself(asked: dict[str, Moment], key: str) -> None:
     assert asked[key].screen is ConfirmDialog

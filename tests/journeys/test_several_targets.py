@@ -134,6 +134,7 @@ def test_the_words_to_type_are_those_of_the_command_line(asked: dict[str, str]) 
     assert asked["required"] == "2-bd6172"
 
 
+@pytest.mark.long
 async def test_one_disk_is_one_target_whatever_names_it_has(tmp_path: Path) -> None:
     async with bench(tmp_path) as pilot:
         await pilot.press("T")

@@ -185,6 +185,7 @@ async def test_a_staged_value_its_risk_and_the_present_value_are_whole_and_move_
         assert screen_text(pilot).splitlines()[-2] == hint
 
 
+@pytest.mark.long
 async def test_the_help_has_all_rows_that_the_settings_leave_free(tmp_path: Path) -> None:
     async with opened(tmp_path, "lsi") as pilot:
         await pilot.resize_terminal(200, 60)

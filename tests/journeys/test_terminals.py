@@ -215,6 +215,7 @@ def test_a_terminal_of_sixteen_colours_is_asked_for_no_other(on_the_console: byt
     assert re.search(rb"[34]8;[25];", on_the_console) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("env", "words"), [({"TERM": "dumb"}, "TERM is dumb"), ({"TERM": ""}, "TERM is dumb")])
 def test_a_terminal_that_cannot_move_its_cursor_is_told_in_a_sentence(
     tmp_path: Path, env: dict[str, str], words: str

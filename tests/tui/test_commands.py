@@ -196,6 +196,7 @@ async def test_the_footer_follows_the_focus(table: Table) -> None:
         await until(pilot, lambda: "Filter" not in last_line(pilot) and "Unstage" in last_line(pilot))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("keys", "pane"),
     [

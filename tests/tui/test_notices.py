@@ -108,6 +108,7 @@ async def test_the_hint_of_a_screen_stands_there_while_nothing_is_said(pilot: Pi
     assert above_the_footer(pilot) == "ssd  /dev/sdb"
 
 
+@pytest.mark.long
 async def test_a_key_that_does_nothing_says_so_on_every_screen(pilot: Pilot[int]) -> None:
     for screen in "12345":
         pilot.app.clear_notifications()

@@ -57,6 +57,7 @@ async def test_another_theme_styles_every_part_anew(table: Table) -> None:
         assert now == as_textual_does(pilot)
 
 
+@pytest.mark.long
 async def test_what_a_widget_is_asked_for_by_the_rules_above_it_styles_it_anew(table: Table) -> None:
     async with opened(table, (160, 50)) as pilot:
         for size in ((80, 24), (160, 50)):  # classes of the screen say how much room there is

@@ -153,6 +153,7 @@ async def test_one_that_begins_elsewhere_meanwhile_comes_into_the_header(table: 
         await until(pilot, lambda: "Read-ahead" in line(pilot))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("choice", "left"), [(("enter",), ["nvme0n1"]), (("end", "enter"), [])])
 async def test_of_several_each_can_be_decided(table: Table, choice: tuple[str, ...], left: list[str]) -> None:
     await begin(table, "one")

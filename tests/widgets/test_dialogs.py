@@ -160,6 +160,7 @@ async def test_a_question_is_answered_once_all_of_it_was_on_the_screen(size: tup
     assert app.answers == ["stop"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("typed", "reason"),
     [("2048", "at least 4096"), ("2097152", "at most 1048576"), ("5000", "a multiple of 4096"), ("x", "not a number")],
@@ -207,6 +208,7 @@ async def test_enter_gives_the_answer_that_changes_nothing() -> None:
     assert await answers_after(question, "enter") == ["stay"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["choice", "number", "text", "question"])
 async def test_hostile_words_are_only_text(kind: str) -> None:
     dialogs: dict[str, Callable[[str], Screen[Any]]] = {

@@ -221,6 +221,7 @@ async def test_an_abandoned_run_leaves_no_fio(scratch: JobTarget, tmp_path: Path
     assert not fio.is_running()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", cut_runs.WAYS)
 def test_a_workbench_cut_off_leaves_no_fio(tmp_path: Path, way: Callable[[subprocess.Popen[str]], None]) -> None:
     assert cut_runs.cut(tmp_path / "run", way, 0.1, late=30.0) == ""  # of 60, on a busy machine

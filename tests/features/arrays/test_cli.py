@@ -134,6 +134,7 @@ def _roomy() -> Rack:
     return rack
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", [(), ("--confirm", "0013,0014,0015")])
 def test_what_a_disk_system_takes_hours_for_is_shown_and_nothing_is_run(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]

@@ -139,6 +139,7 @@ async def test_every_machine_counts_alike_at_every_size(tmp_path: Path, machine:
             await compare_counts(pilot, severities)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", EVERY_SIZE)
 async def test_enter_stages_the_fix_and_puts_the_cursor_on_its_setting(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(tmp_path, size) as pilot:

@@ -99,6 +99,7 @@ def test_network_filesystems_are_refused_for_etcd(cli: Cli, monkeypatch: pytest.
     assert (refused.status, "network filesystem (nfs4)" in refused.err) == (3, True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("filesystem", ["nfs4", "cifs", "vfat"])
 @pytest.mark.parametrize("words", [("prometheus", "."), ("kafka", "."), ("kafka", ".", "--mbps", "1")])
 def test_programs_that_need_a_local_posix_filesystem_get_a_no_without_a_run(

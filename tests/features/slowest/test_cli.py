@@ -35,6 +35,7 @@ def test_what_the_rounds_can_show_is_said_beforehand(cli: Cli) -> None:
     assert cli(*LINUX, "slowest", "md1", "--dry-run", "--json", "--rounds", str(rounds)).json["shows_percent"] <= 10
 
 
+@pytest.mark.long
 def test_a_slow_member_is_found(cli: Cli) -> None:
     done = cli(*LINUX, "--demo-state", "slow-disk", "slowest", "md1", "--seed", "1", "--json")
     assert (done.status, [one["device"] for one in done.json["drives"] if one["slow"]]) == (5, ["/dev/sdf"])

@@ -154,6 +154,7 @@ def test_resuming_a_finished_sweep_shows_it_again(demo: Cli, swept: Outcome, dem
     assert len(log(demo_state)) == before
 
 
+@pytest.mark.long
 def test_a_simulated_sweep_does_not_go_on_on_this_machine(cli: Cli, swept: Outcome, demo_state: Path) -> None:
     session = max((demo_state / "sessions").iterdir())
     text = (session / "session.jsonl").read_text().splitlines()

@@ -91,6 +91,7 @@ async def test_a_volume_that_goes_ends_the_sweep_and_names_what_is_not_back(bed:
     assert record.done <= 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EROFS])
 async def test_a_state_folder_that_takes_nothing_ends_the_sweep_and_says_what_is_not_back(
     bed: Bed, monkeypatch: pytest.MonkeyPatch, code: int

@@ -71,6 +71,7 @@ def test_every_mode_is_as_fast_as_the_part_that_serves(cli: Cli, tmp_path: Path)
     assert verdicts["writecache", "random write"] == "faster"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["vg0/mail", "lvm:vg0/mail", "tank/vm", "/dev/vg0/mail"])
 def test_a_volume_is_found_as_the_list_writes_it(cli: Cli, name: str) -> None:
     assert cli(*LINUX, "show", name).status == 0
