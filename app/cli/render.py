@@ -9,7 +9,7 @@ from itertools import zip_longest
 from operator import le
 
 from app.cli.output import paint, terminal_width
-from app.core.presentation.table import Align, Cell, Column, Facts, Row, Table, Tone, without_empty_columns
+from app.core.presentation.table import Align, Cell, Column, Facts, Row, Table, Tone
 from backends.text import clean
 from backends.values import dataclass
 from widgets.text_utils.text import longest_word, shorten, styled_width, width_of, wrap_words
@@ -56,8 +56,8 @@ def fitted_lines(shown: Table, width: int | None) -> list[str]:
     rows = _measured_rows(shown.rows)
     layout = _fitted_layout(shown.columns, rows, width)
     if layout is None:
-        filled = without_empty_columns(shown)
-        body = [line for row in filled.rows for line in _stacked(row, filled.columns, width)]
+        unfolded = LineLayout.of(shown.columns, rows, width)
+        body = [line for row in rows for line in unfolded.stacked_lines(row.row)]
     else:
         body = [*layout.heading(), *layout.measured_lines(rows)]
     return [*([paint(shown.heading, "bold")] if shown.heading else []), *body]
@@ -308,6 +308,11 @@ class LineLayout:
         """Return rows whose cells are measured already as lines."""
         return [line for row in rows for line in (_banner(row.row, self.width) if row.row.banner else self._row(row))]
 
+    def stacked_lines(self, row: Row) -> list[str]:
+        """Return a row as a line for each of the shown columns."""
+        shown = row if row.banner else replace(row, cells=tuple(row.cells[at] for at in self.indexes))
+        return _stacked(shown, self.columns, self.width)
+
     def _row(self, measured: _MeasuredRow) -> list[str]:
         row = measured.row
         kept = [measured.cells[at] for at in self.indexes]
@@ -323,8 +328,7 @@ class LineLayout:
         if self.stacked and any(
             width_of(piece) > size for column, size in zip(pieces, sizes, strict=True) for piece in column
         ):
-            whole = replace(row, cells=tuple(row.cells[at] for at in self.indexes))
-            return _stacked(whole, self.columns, self.width)
+            return self.stacked_lines(row)
         return [self._line(row, sizes, colours) for row in zip_longest(*pieces, fillvalue="")]
 
     def _line(self, cells: Sequence[str], sizes: Sequence[int], colours: Sequence[str]) -> str:

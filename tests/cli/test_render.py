@@ -133,8 +133,8 @@ def test_a_row_with_a_word_that_fits_no_column_is_a_block() -> None:
 
 def test_where_every_row_is_a_block_an_empty_column_takes_no_space() -> None:
     columns = (Column(title="Run"), Column(title="IOPS", align=Align.RIGHT), Column(title="Changed conditions"))
-    table = Table(columns=columns, rows=(Row(cells=("2026-11-30/r1", "84.1 k", "")),))
-    assert fitted_lines(table, 14) == ["2026-11-30/r1", "  IOPS  84.1 k"]
+    rows = (Row(cells=(), banner=("today",)), Row(cells=("2026-11-30/r1", "84.1 k", "")))
+    assert fitted_lines(Table(columns=columns, rows=rows), 14) == ["today", "2026-11-30/r1", "  IOPS  84.1 k"]
 
 
 def test_a_command_in_a_sentence_stays_whole() -> None:
