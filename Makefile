@@ -3,8 +3,8 @@
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
-# Five workers on two cores: many tests wait for a program or a screen, but every worker reads all tests. A file goes to one
-# worker, so that what its tests share is made once; those that wait longest go first (tests/conftest.py).
+# Five workers on two cores: many tests wait for a program or a screen, but every worker reads all tests. A file goes
+# to one worker, so that what its tests share is made once; those that wait longest go first (tests/conftest.py).
 ON_ALL_CORES = -n $$(($$(nproc) * 5 / 2)) --dist loadfile --no-loadscope-reorder
 # Where a file has many long tests, whoever has none takes another's.
 SHARED_OUT = -n $$(($$(nproc) * 5 / 2)) --dist worksteal

@@ -305,7 +305,7 @@ class LineLayout:
         return self.measured_lines(_measured_rows(rows))
 
     def measured_lines(self, rows: Iterable[_MeasuredRow]) -> list[str]:
-        """Return rows whose cells are measured already as lines."""
+        """Return the lines of rows whose cells are already measured."""
         return [line for row in rows for line in (_banner(row.row, self.width) if row.row.banner else self._row(row))]
 
     def stacked_lines(self, row: Row) -> list[str]:

@@ -38,7 +38,7 @@ def measure(place: Place) -> Iterator[Figure]:
     yield median(f"{DRIVES} drives: screen changed, 95th percentile", switches, "ms", goal=100.0)
     sent = [_sent(place, rows) for rows in ([3] if place.quick else [2, 3, 5, 8])]
     yield median("bytes of an arrow key, one on the other", [keys for keys, _ in sent], "kB", goal=1.2, note="120x40")
-    yield median("bytes of the pane beside it, at rest", [pane for _, pane in sent], "kB", goal=8.0, note="120x40")
+    yield median("bytes of the details pane, at rest", [pane for _, pane in sent], "kB", goal=8.0, note="120x40")
     yield median("workbench CPU, idle", list(_idle(place)), "% of a core", goal=0.3)
 
 

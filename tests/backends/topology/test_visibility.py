@@ -120,23 +120,13 @@ async def test_a_program_that_ended_meanwhile_does_not_count(host: FakeHost) -> 
     assert await said(host) == ()
 
 
-async def test_a_descriptor_that_another_one_took_the_number_of_is_looked_at_again(host: FakeHost) -> None:
+@pytest.mark.parametrize("number", [3, 9], ids=["reused at that moment", "opened and closed all the time"])
+async def test_a_descriptor_that_another_one_took_the_number_of_is_looked_at_again(host: FakeHost, number: int) -> None:
     stats, looks = host.stat, []
 
     async def late(path: str) -> FileStat | None:
         looks.append(path)
-        return None if path.endswith("/fd/3") and looks.count(path) < 3 else await stats(path)
-
-    host.stat = late  # type: ignore[method-assign]
-    assert await said(host) == ()
-
-
-async def test_a_program_that_opens_and_closes_files_all_the_time_hides_nothing(host: FakeHost) -> None:
-    stats, looks = host.stat, []
-
-    async def late(path: str) -> FileStat | None:
-        looks.append(path)
-        return None if path.endswith("/fd/3") and looks.count(path) < 9 else await stats(path)
+        return None if path.endswith("/fd/3") and looks.count(path) < number else await stats(path)
 
     host.stat = late  # type: ignore[method-assign]
     assert await said(host) == ()
