@@ -39,6 +39,14 @@ class DialogBody(VerticalScroll):
         super().__init__(can_focus=False)
         self._end = 0
 
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the number of lines at the width that a visible scrollbar leaves.
+
+        At the full width they could be fewer, and the scrollbar would stay although there is room for every line.
+        """
+        left = width - self.scrollbar_size_vertical if self.show_vertical_scrollbar else width
+        return super().get_content_height(container, viewport, left)
+
     @property
     def unread(self) -> int:
         """The number of lines at the end that have not been on the screen yet."""

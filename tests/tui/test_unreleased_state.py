@@ -9,14 +9,14 @@ import pytest
 from textual.pilot import Pilot
 
 from app.core.session.folders import session_folders
-from tests.tui.stage import SIZES, Table, app_of, opened, text_of, until
+from tests.tui.stage import SIZES, Table, app_of, opened, text_in, until
 from tests.unreleased import FOLDER
 from widgets.question import QuestionDialog
 
 
 def words_of(pilot: Pilot[int]) -> str:
-    """What is on the screen, without frames and line breaks."""
-    return " ".join("".join(" " if sign in "│┃▏▎▌" else sign for sign in text_of(pilot)).split())
+    """What the dialog shows, without its frame and line breaks."""
+    return " ".join("".join(" " if sign in "│┃▏▎▌" else sign for sign in text_in(pilot, ".dialog")).split())
 
 
 def asks(pilot: Pilot[int], words: str) -> Callable[[], bool]:
@@ -30,9 +30,8 @@ async def test_the_next_step_is_on_the_screen_and_the_workbench_goes_on(table: T
     shutil.copytree(FOLDER / "ab" / "sessions", paths.sessions, dirs_exist_ok=True)
     async with opened(table, size) as pilot:
         await until(pilot, asks(pilot, "Changes are disabled."))
-        shown = words_of(pilot)
-        assert "write_cache of megaraid:/c0/v1, write-through before and write-back after" in shown
-        assert "Then remove the file." in shown
+        await until(pilot, asks(pilot, "write_cache of megaraid:/c0/v1, write-through before and write-back after"))
+        await until(pilot, asks(pilot, "Then remove the file."))
         await pilot.press("escape")
         await until(pilot, asks(pilot, "Settings may still be changed."))
         await pilot.press("escape")

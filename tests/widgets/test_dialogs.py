@@ -13,7 +13,7 @@ from textual.screen import Screen
 from tests.widgets.stage import HOSTILE, Asking, Clock, screen_text, shown_in_turn
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
-from widgets.guarded_dialog import GRACE
+from widgets.guarded_dialog import GRACE, DialogBody
 from widgets.question import KeyedAnswer, QuestionDialog
 
 CHOICES = (
@@ -223,3 +223,19 @@ async def test_hostile_words_are_only_text(kind: str) -> None:
     ]
     assert unprintable == []
     assert len(set(shown)) > 1
+
+
+def two_widths(rows: int) -> str:
+    """A text that fills its lines at 64 columns, and needs one line more where a scrollbar takes a column."""
+    return "\n".join(["x" * 64, *("word" for _ in range(rows - 1))])
+
+
+@pytest.mark.parametrize("rows", [2, 9, 15])
+async def test_a_body_does_not_scroll_while_there_is_room_for_all_of_its_lines(rows: int) -> None:
+    dialog = QuestionDialog("Changes are disabled.", ANSWERS, two_widths(rows), clock=Clock())
+    app = Asking(lambda: dialog)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        await pilot.pause()
+        body = dialog.query_one(DialogBody)
+        assert (body.show_vertical_scrollbar, body.size.height, dialog.unread) == (False, rows, 0)
