@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -12,6 +12,8 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.selection import Selection
 from textual.widget import Widget
+
+from widgets.line_cache import LineCache
 
 TONE_STYLES: Final[Mapping[str, str]] = {
     "accent": "color: $text-primary;",
@@ -51,6 +53,11 @@ class Selectable(Widget):
 
     Without this class, Textual would copy the name of the widget's class.
     """
+
+    def __init__(self, *children: Widget, **arguments: Any) -> None:
+        """The arguments are those of `Widget`."""
+        super().__init__(*children, **arguments)
+        self._styles_cache = LineCache()
 
     def shown_text(self) -> str:
         """Return the text of the complete widget, with its lines as shown but without trailing blanks."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -87,17 +88,19 @@ class FigureRows(StyleCachedWidget):
         if [row.name for row in before] != [row.name for row in rows]:
             self.refresh(layout=True)
             return
-        for index, (old, new) in enumerate(zip(before, rows, strict=True)):
-            if old != new:
-                self._refresh_cells(index + 1, old, new)
+        if regions := list(self._changed_regions(before, rows)):
+            self.refresh(*regions)
 
-    def _refresh_cells(self, line: int, old: FigureRow, new: FigureRow) -> None:
-        left = self._names_width()
+    def _changed_regions(self, before: Sequence[FigureRow], rows: Sequence[FigureRow]) -> Iterator[Region]:
+        """Yield the region of each cell that has changed."""
         _, widths = self._column_widths()
-        for old_cell, new_cell, width in zip(old.cells, new.cells, widths, strict=False):
-            if old_cell != new_cell:
-                self.refresh(Region(left, line, width, 1 + self._has_second_line))
-            left += width
+        height = 1 + self._has_second_line
+        for line, (old, new) in enumerate(zip(before, rows, strict=True), 1):
+            left = self._names_width()
+            for old_cell, new_cell, width in zip(old.cells, new.cells, widths, strict=False):
+                if old_cell != new_cell:
+                    yield Region(left, line, width, height)
+                left += width
 
     @property
     def _has_second_line(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -112,6 +113,8 @@ class PlotLayout:
         self._scale: AxisSpan | None = None
         self._gutter = 0
         self._width = -1
+        self._labels_of: tuple[Ruler, Callable[[float], str]] | None = None
+        self._labels: tuple[tuple[int, str], ...] = ()
 
     def lay_out(
         self,
@@ -142,7 +145,10 @@ class PlotLayout:
         below = 2 if height >= 7 else 1 if height >= 4 else 0
         rows = height - below
         axis = ruler(self._scale, max(1, rows))
-        labels = tuple((row, clean(data.y_format(tick))) for row, tick in axis.ticks)
+        if self._labels_of != (axis, data.y_format):
+            self._labels_of = (axis, data.y_format)
+            self._labels = tuple((row, clean(data.y_format(tick))) for row, tick in axis.ticks)
+        labels = self._labels
         gutter = 0
         if width >= 20 and rows >= 2:
             widest = max((width_of(label) for _, label in labels), default=0)

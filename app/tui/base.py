@@ -71,6 +71,10 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def __init__(self) -> None:
         super().__init__()
+        # These widgets are updated with every sample, and a query costs more than most of their updates.
+        self._header, self._trial_line = HeaderLines(self.NAME), TrialLine()
+        self._notice_line, self._key_line = NoticeLine(), KeyLine(self.NAME)
+        self._put: dict[str, tuple[Static | None, str, str]] = {}
         self.add_class(*self._size_classes(), update=False)
         for command in commands_of(self.NAME, shared=False):
             for key in command.keys:
@@ -93,12 +97,12 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Compose header, trial line, body, notices and footer."""
-        yield HeaderLines(self.NAME)
-        yield TrialLine()
+        yield self._header
+        yield self._trial_line
         with Container(id="body"):
             yield from self.body()
-        yield NoticeLine()
-        yield KeyLine(self.NAME)
+        yield self._notice_line
+        yield self._key_line
 
     def body(self) -> ComposeResult:
         """Compose the widgets between header and footer."""
@@ -116,14 +120,14 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def _show_dialog_keys(self, dialog: Screen[Any]) -> None:
         if self.has_widgets and self.app.is_running and self.app.screen is dialog:
-            self.query_one(KeyLine).over = dialog_keys(dialog)
+            self._key_line.over = dialog_keys(dialog)
 
     def on_screen_resume(self) -> None:
         """Show the changes that happened while another screen was in front."""
         # Background work also calls this, even before the first widget is mounted. Then do nothing: Textual's event
         # after mounting calls it again.
         if self.has_widgets:
-            self.query_one(KeyLine).over = None
+            self._key_line.over = None
             self.show_session(self.workbench_app.session)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -162,22 +166,22 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def show_lines(self, session: Session) -> None:
         """Update the header, the trial line and the notices."""
-        self.query_one(HeaderLines).show(session, self.workbench_app, self.severities)
-        line, trials = self.query_one(TrialLine), self.workbench_app.trials
+        self._header.show(session, self.workbench_app, self.severities)
+        line, trials = self._trial_line, self.workbench_app.trials
         line.decidable = trials.decidable
         line.text = trials.text()
         self.show_notices()
 
     def show_notices(self) -> None:
         """Update the notices."""
-        self.query_one(NoticeLine).notices = self.workbench_app.notices.visible
+        self._notice_line.notices = self.workbench_app.notices.visible
 
     def hint(self, text: str, *, stays: bool = False) -> None:
         """Set the text that is shown above the footer while there is no notice, such as details of the current row.
 
         `stays`: whether the text is also shown below notices.
         """
-        line = self.query_one(NoticeLine)
+        line = self._notice_line
         line.stays, line.hint = stays, self.with_keys(text)
 
     @property
@@ -188,7 +192,7 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def show_keys(self) -> None:
         """Update the footer."""
-        self.query_one(KeyLine).pane = self.place
+        self._key_line.pane = self.place
 
     def explain_dead_key(self, event: events.Key) -> None:
         """Explain that a key without a binding does nothing here."""
@@ -242,12 +246,16 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def put(self, selector: str, text: str) -> None:
         """Show text, never as markup, in the widget that `selector` matches; do nothing if the screen is gone."""
-        text = clean_lines(self.with_keys(text))
+        line, asked, shown = self._put.get(selector, (None, "", ""))
         with contextlib.suppress(NoMatches):
-            line = self.query_one(selector, Static)
-            if line.content != text:
+            if line is None or not line.is_attached:
+                line = self.query_one(selector, Static)
+            if text != asked:
+                shown = clean_lines(self.with_keys(text))
+            self._put[selector] = (line, text, shown)
+            if line.content != shown:
                 height = line.styles.height
-                line.update(text, layout=height is None or height.is_auto)
+                line.update(shown, layout=height is None or height.is_auto)
 
     def say(self, message: str, *, severity: str = "information", title: str = "") -> None:
         """Show a notice above the footer, as plain text without markup."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.geometry import Size
 from textual.reactive import reactive
 from textual.strip import Strip
 
@@ -64,6 +65,9 @@ class HeaderLines(StyleCachedWidget):
         self._named = screen
         self.of_host: str | None = None
         """Name of the other host that the screen shows; None for this machine."""
+        self._lines: list[Strip] = []
+        self._lines_state: tuple[HeaderContent, str, Size] | None = None
+        self._styles: dict[tuple[str, str], Style] = {}
 
     @property
     def _screen(self) -> str:
@@ -72,8 +76,8 @@ class HeaderLines(StyleCachedWidget):
 
     def watch_content(self, before: HeaderContent, after: HeaderContent) -> None:
         """Repaint only the changed cells. During a run, usually only the time left changes."""
-        for y in range(self.size.height):
-            old, new = self._line(before, y), self._line(after, y)
+        old_lines = self._laid_out(before)
+        for y, (old, new) in enumerate(zip(old_lines, self._laid_out(after), strict=True)):
             if list(old) != list(new):
                 self.refresh_difference(old.text, new.text, y)
 
@@ -95,7 +99,14 @@ class HeaderLines(StyleCachedWidget):
 
     def render_line(self, y: int) -> Strip:
         """Render a line."""
-        return self._line(self.content, y)
+        lines = self._laid_out(self.content)
+        return lines[y] if y < len(lines) else self._line(self.content, y)
+
+    def notify_style_update(self) -> None:
+        """Drop the lines and their styles, because the theme has changed."""
+        super().notify_style_update()
+        self._lines_state = None
+        self._styles.clear()
 
     def on_click(self, event: events.Click) -> None:
         """Show the screen whose name was clicked."""
@@ -108,14 +119,28 @@ class HeaderLines(StyleCachedWidget):
                     cast("AppInterface", self.app).action_go(name)
                 return
 
+    def _laid_out(self, content: HeaderContent) -> list[Strip]:
+        """Return the lines. Those of the last content are kept, because they are needed for drawing and comparing."""
+        screen, size = self._screen, self.size
+        state = self._lines_state
+        if state is None or state[0] is not content or state[1:] != (screen, size):
+            self._lines = [self._line(content, y) for y in range(size.height)]
+            self._lines_state = (content, screen, size)
+        return self._lines
+
     def _line(self, content: HeaderContent, y: int) -> Strip:
         width = self.size.width
         pieces = header_line(content, self._screen, width, self.size.height, y)
         return Strip([self._segment(piece) for piece in pieces]).adjust_cell_length(width, self._style(pieces[0].kind))
 
     def _segment(self, piece: HeaderSegment) -> Segment:
-        style = self._style(piece.kind)
-        return Segment(piece.text, style + Style.from_meta({"screen": piece.screen}) if piece.screen else style)
+        style = self._styles.get((piece.kind, piece.screen))
+        if style is None:
+            style = self._style(piece.kind)
+            if piece.screen:
+                style += Style.from_meta({"screen": piece.screen})
+            self._styles[piece.kind, piece.screen] = style
+        return Segment(piece.text, style)
 
     def _style(self, kind: str) -> Style:
         return self.style_of(f"header--{kind}" if kind else "")

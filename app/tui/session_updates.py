@@ -66,14 +66,32 @@ class RedrawThrottle:
         return max(0.0, self._next - now)
 
 
+class RedrawRate:
+    """Limits the average number of redraws per second. `clock` returns seconds.
+
+    One redraw may come early. Samples that arrive at the limit are then shown when they arrive. Otherwise every one of
+    them would wait for the end of the same interval.
+    """
+
+    def __init__(self, fps: float, clock: Callable[[], float]) -> None:
+        self._interval = 1.0 / max(0.5, fps)
+        self._clock = clock
+        self._due = 0.0
+
+    def record(self) -> None:
+        """Record a redraw."""
+        now = self._clock()
+        self._due = min(max(self._due, now) + self._interval, now + 2 * self._interval)
+
+    def wait(self) -> float:
+        """Return the seconds to wait before the next redraw; 0 for none."""
+        return max(0.0, self._due - self._interval - self._clock())
+
+
 # -- the session as the app sees it -----------------------------------------------------------------------------------
 
 _SOON = 0.4
 """Seconds after a redraw in which a new CPU use alone causes no redraw: the next sample of fio shows it anyway."""
-
-_EARLY = 0.04
-"""Seconds by which a sample may be too early for the redraw rate and still be shown at once. Delaying it would make the
-next sample early, too."""
 
 
 class SessionChanged(Message):
@@ -99,7 +117,7 @@ class SessionApp(OrderedKeysApp[int]):
         super().__init__()
         self.workbench = workbench
         """The workbench."""
-        self._fps = fps
+        self._rate = RedrawRate(fps, time.monotonic)
         self._forget = workbench.subscribe(self._handle_event)
         self._drawn = 0.0
         self._pace = RedrawThrottle(time.monotonic)
@@ -115,13 +133,12 @@ class SessionApp(OrderedKeysApp[int]):
 
     def on_session_changed(self, message: SessionChanged) -> None:
         """Show the newest state, at most `fps` times a second while a job runs."""
-        due = 1.0 / max(0.5, self._fps) - (time.monotonic() - self._drawn)
-        wait = max(due - _EARLY, self._pace.wait())
+        wait = max(self._rate.wait(), self._pace.wait())
         if message.session.active is None or self.session.active is None or wait <= 0.02:
             self.show_session(message.session)
         else:
             if self._waiting is None:
-                self.set_timer(max(due, wait), self._show_waiting)
+                self.set_timer(wait, self._show_waiting)
             self._waiting = message.session
 
     def _show_waiting(self) -> None:
@@ -148,6 +165,7 @@ class SessionApp(OrderedKeysApp[int]):
             session = session.without_active()  # The job has ended, but its end could not be recorded.
         self._waiting = None
         self._drawn = time.monotonic()
+        self._rate.record()
         self.session = session
         if session.active is not None and self._pace.answers and not self._pace.wait():
             self.call_after_refresh(self._ask_terminal)

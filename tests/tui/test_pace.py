@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.tui.session_updates import LOST_S, RedrawThrottle
+from app.tui.session_updates import LOST_S, RedrawRate, RedrawThrottle
 
 
 class Clock:
@@ -52,3 +52,37 @@ def test_an_answer_that_was_lost_is_not_waited_for_for_ever() -> None:
     pace.question_sent()
     clock.now += LOST_S
     assert pace.wait() == 0.0
+
+
+def redraws(*arrivals: float) -> list[float]:
+    """When what arrived at these seconds is drawn at four redraws a second, if each waits for its turn."""
+    clock = Clock()
+    rate, begin, drawn = RedrawRate(4.0, clock), clock.now, []
+    for arrival in arrivals:
+        clock.now = max(clock.now, begin + arrival)
+        clock.now += rate.wait()
+        rate.record()
+        drawn.append(round(clock.now - begin, 3))
+    return drawn
+
+
+def test_samples_at_the_rate_are_shown_when_they_arrive_whatever_was_drawn_before_them() -> None:
+    samples = [0.03 + 0.25 * number for number in range(8)]
+    assert redraws(0.0, *samples) == [0.0, *(round(at, 3) for at in samples)]
+
+
+def test_more_than_the_rate_is_drawn_at_the_rate() -> None:
+    drawn = redraws(*(0.05 * number for number in range(9)))
+    assert drawn == [0.0, 0.05, *(0.25 * number for number in range(1, 8))]
+
+
+def test_many_redraws_that_did_not_wait_do_not_hold_up_the_next_sample_for_long() -> None:
+    clock = Clock()
+    rate = RedrawRate(4.0, clock)
+    for _ in range(50):
+        rate.record()
+    assert rate.wait() == pytest.approx(0.25)
+
+
+def test_after_a_pause_one_redraw_may_come_early_and_not_more() -> None:
+    assert redraws(0.0, 5.0, 5.1, 5.2) == [0.0, 5.0, 5.1, 5.25]

@@ -91,9 +91,11 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         """Message that the requested job did not run; "" if it ran or none was requested."""
         self.shown: str | None = None
         """Id of the run whose results are shown."""
+        self._graphs, self._progress_line = RunGraphs(id="graphs"), ProgressLine(id="progress")
         self._curves = Curves()
         self._values: tuple[tuple[RunTarget, ...], dict[str, str]] = ((), {})
         self._members_at = -1.0
+        self._job_state: tuple[object, object, int] | None = None
         self._ended: str | None = None
         self._choice_then: tuple[object, ...] = ()
         self._advice: tuple[Advice, ...] = ()
@@ -108,8 +110,8 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         yield Static("", id="target", markup=False)
         yield Static("", id="job", markup=False)
         yield Static("", id="since", markup=False)
-        yield RunGraphs(id="graphs")
-        yield ProgressLine(id="progress")
+        yield self._graphs
+        yield self._progress_line
         yield StaticTable(id="members")
         yield Static("", id="machine-line", markup=False)
         yield Static("", id="advice", markup=False)
@@ -118,7 +120,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
     @property
     def graphs(self) -> RunGraphs:
         """The metrics and graphs."""
-        return self.query_one(RunGraphs)
+        return self._graphs
 
     @property
     def place(self) -> str:
@@ -131,7 +133,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         """Select the initial job and target."""
         self._activity = ActivityWatch(self, self._loaded_devices, self._show_load)
         self.begin_with_options()
-        self.query_one(ProgressLine).ascii = self.workbench_app.ascii
+        self._progress_line.ascii = self.workbench_app.ascii
         wanted = self.workbench_app.wanted_device
         if wanted is not None:
             self.take_device(*wanted)
@@ -205,8 +207,15 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         app.job_choice = (self.job, self.profile)
         width = self.app.size.width - 2
         run = self._shown_run(session)
+        state = None
         if session.active is None:
             self._request_advice(session)
+        elif run is not None:
+            state = (run.start, session.inventory, width)
+            known = self._job_state
+            if known is not None and known[0] is state[0] and known[1] is state[1] and known[2] == width:
+                return  # Only a new run, inventory or width changes these lines while a job runs.
+        self._job_state = state
         if run is not None:
             start = run.start
             target = target_line(session.inventory, start.all_targets, settings_in_force(start), width)
@@ -294,7 +303,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.hint(_PARTS_HINT)
         elif self.graphs.part:
             self.hint("")
-        self.query_one(ProgressLine).progress = progress(active, now)
+        self._progress_line.progress = progress(active, now)
         at = active.samples[-1].at if active.samples else 0.0
         if active.members and not self._members_at < at < self._members_at + MEMBERS_EVERY:
             self._members_at = at
@@ -362,7 +371,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         if self._is_target_of(run):  # The values of the run are newer than those that were read for its heading.
             self._values = (self._targets(), settings_in_force(run.start))
         session = self.workbench_app.session
-        self.query_one(ProgressLine).progress = None
+        self._progress_line.progress = None
         self._show_members(run.figures.members)
         self.show_advice(run.figures.advice)
         self.show_message("\n".join(summary_lines(run)))
