@@ -84,12 +84,11 @@ class LineCache(StylesCache):
 
 
 def _framed(line: Strip, frame: _Frame) -> Strip:
-    strip = line.adjust_cell_length(frame.content_width, frame.blank)
-    if frame.left or frame.right:
-        strip = Strip([*frame.left, *strip, *frame.right], frame.width)
+    # A strip has seven caches of its own, so none is made for what lies between the line and its final form.
+    segments = [*frame.left, *line.adjust_cell_length(frame.content_width, frame.blank), *frame.right]
     for line_filter in frame.filters:
-        strip = strip.apply_filter(line_filter, frame.background)
-    return strip
+        segments = line_filter.apply(segments, frame.background)
+    return Strip(segments, frame.width)
 
 
 def _frame_of(widget: Widget) -> _Frame | None:

@@ -291,9 +291,14 @@ def _percentiles(latency: Mapping[str, Any], scale: int) -> Mapping[float, int]:
     """Return fio's own percentiles, without the "0.00" fillers of fio 3.0 to 3.16."""
     percentiles: dict[float, int] = {}
     for key, value in _dict(latency.get("percentile")).items():
-        if re.fullmatch(r"\d{1,3}\.\d+", key, re.ASCII) and (percent := float(key)) > 0:
+        if percent := _percent(key):
             percentiles[percent] = _int(value) * scale
     return percentiles
+
+
+@lru_cache(maxsize=256)  # the same keys are in every document
+def _percent(key: str) -> float:
+    return float(key) if re.fullmatch(r"\d{1,3}\.\d+", key, re.ASCII) else 0.0
 
 
 def _dict(value: object) -> Mapping[str, Any]:
