@@ -19,6 +19,8 @@ def clean(text: str, limit: int = 128) -> str:
     """
     if not text:  # the most frequent case: most attributes of a device are empty
         return ""
+    if len(text) <= limit and text.isascii() and text.isprintable() and "  " not in text:  # next: names and numbers
+        return text.strip()
     text = text[: limit * 8].strip("\0 \t\r\n")
     # Fast path for nearly all text: printable characters below U+0300, the first combining mark, stay as they are.
     # The loop below takes thirty times as long, and for a long text a thousand times.

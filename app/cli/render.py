@@ -306,19 +306,28 @@ class LineLayout:
 
     def measured_lines(self, rows: Iterable[_MeasuredRow]) -> list[str]:
         """Return the lines of rows whose cells are already measured."""
-        return [line for row in rows for line in (_banner(row.row, self.width) if row.row.banner else self._row(row))]
+        signs = ("" if column.align is Align.RIGHT else "-" for column in self.columns)
+        plain = _GAP.join(f"%{sign}{size}s" for sign, size in zip(signs, self.widths, strict=True))
+        return [
+            line
+            for row in rows
+            for line in (_banner(row.row, self.width) if row.row.banner else self._row(row, plain))
+        ]
 
     def stacked_lines(self, row: Row) -> list[str]:
         """Return a row as a line for each of the shown columns."""
         shown = row if row.banner else replace(row, cells=tuple(row.cells[at] for at in self.indexes))
         return _stacked(shown, self.columns, self.width)
 
-    def _row(self, measured: _MeasuredRow) -> list[str]:
+    def _row(self, measured: _MeasuredRow, plain: str) -> list[str]:
+        """Return the lines of a row. `plain`: the format of a line whose cells fit and have no colour."""
         row = measured.row
         kept = [measured.cells[at] for at in self.indexes]
         texts, colours = [cell.text for cell in kept], list(map(_colour, kept))
         widths = [measured.widths[at] for at in self.indexes]
         if all(map(le, widths, self.widths)):  # nearly every row of a long table
+            if not any(colours) and widths == list(map(len, texts)):
+                return [(plain % tuple(texts)).rstrip().replace(_FIXED_SPACE, " ")]
             return [self._join(texts, widths, self.widths, colours)]
         sizes = self._sizes(widths)
         pieces = [

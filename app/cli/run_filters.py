@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ def all_runs() -> tuple[tuple[PastRun, ...], tuple[LoadedSession, ...]]:
 
     also = () if current().session is None else (loaded_session(),)
     index = load_past_runs(current().paths, also)
+    gc.freeze()  # Thousands of runs live until the command ends. A garbage collection would look at each of them.
     for note in index.notes:
         say(clean(note, 300))
     return index.runs, also
