@@ -24,7 +24,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "padding left": {"padding": (0, 0, 0, 2)},
     "border": {"border": ("round", "green")},
     "border left": {"border_left": ("heavy", "red")},
-    "translucent border": {"border_right": ("wide", "blue 40%"), "border_left": ("wide", "red 40%")},
+    "translucent border": {"border_right": ("wide", "rgba(0,0,255,0.4)"), "border_left": ("wide", "rgba(255,0,0,0.4)")},
     "border right and padding": {"border_right": ("wide", "blue"), "padding": (1, 2)},
     "border of half a cell": {"border": ("tall", "yellow"), "background": "darkblue"},
     "outline": {"outline": ("round", "green")},
@@ -47,7 +47,12 @@ class Lines(Selectable):
     def render_line(self, y: int) -> Strip:
         self.drawn.append(y)
         text = self.texts[y] if y < len(self.texts) else ""
-        return Strip([Segment(text[:2], Style(color="red", bold=True)), Segment(text[2:], Style(color="#80ff00", bgcolor="#000080"))])
+        return Strip(
+            [
+                Segment(text[:2], Style(color="red", bold=True)),
+                Segment(text[2:], Style(color="#80ff00", bgcolor="#000080")),
+            ]
+        )
 
 
 class Stage(App[None]):
