@@ -309,9 +309,7 @@ class LineLayout:
         signs = ("" if column.align is Align.RIGHT else "-" for column in self.columns)
         plain = _GAP.join(f"%{sign}{size}s" for sign, size in zip(signs, self.widths, strict=True))
         return [
-            line
-            for row in rows
-            for line in (_banner(row.row, self.width) if row.row.banner else self._row(row, plain))
+            line for row in rows for line in (_banner(row.row, self.width) if row.row.banner else self._row(row, plain))
         ]
 
     def stacked_lines(self, row: Row) -> list[str]:
