@@ -90,7 +90,7 @@ class Duration(click.ParamType[int]):
         try:
             seconds = parse_seconds(str(value))
         except InvalidValueError as error:
-            self.fail(f"{error.message}. {error.hint}", param, ctx)
+            self.fail(f"{error.message}. {error.hint}".rstrip(), param, ctx)
         if not 1 <= seconds <= 7 * 86400:
             self.fail("The time must be 1 second to 7 days.", param, ctx)
         return seconds

@@ -195,5 +195,5 @@ class ExitDialogs:
                 gone = not left.path.exists()
                 text = f"{left.path} {'is removed' if gone else 'was kept: another program changed it'}."
                 if refusal is not None:
-                    text = f"{refusal.message} {refusal.hint}"
+                    text = refusal.full_text
                 self._app.notify(clean(text, 600), severity="warning" if refusal else "information", markup=False)

@@ -196,7 +196,7 @@ def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # n
                 for drive in inventory.drives
                 if drive.target not in twins
             ]
-            body += [f"{problem.where}: {problem.message} {problem.hint}" for problem in inventory.problems]
+            body += [f"{problem.where}: {problem.message} {problem.hint}".rstrip() for problem in inventory.problems]
             return "devices", f"found {counts or 'nothing'}", body, Tone.BAD if inventory.problems else Tone.DIM
         case CommandRan():
             code = "" if not event.returncode else f"  failed with exit status {event.returncode}"

@@ -147,7 +147,8 @@ def test_the_list_has_the_same_rows_in_the_same_words_on_screen_and_command_line
     ]
 
 
-def test_what_could_not_be_read_is_in_the_log_with_its_next_step() -> None:
-    problem = Problem(where="megaraid", message="storcli cannot be run.", hint="Install storcli.")
+@pytest.mark.parametrize("hint", ["Install storcli.", ""])
+def test_what_could_not_be_read_is_in_the_log_with_its_next_step(hint: str) -> None:
+    problem = Problem(where="megaraid", message="storcli cannot be run.", hint=hint)
     seen = InventorySeen(at=1.0, inventory=replace(DEGRADED, problems=(problem,)))
-    assert "megaraid: storcli cannot be run. Install storcli." in describe_event(seen).body
+    assert f"megaraid: storcli cannot be run. {hint}".rstrip() in describe_event(seen).body

@@ -346,7 +346,7 @@ def _require_settable(setting: Setting, reading: Reading, value: str, holder: Se
     try:
         wanted = check_value(setting, reading, value)
     except InvalidValueError as error:
-        raise _LeftOutError(f"{subject}: {error.message} {error.hint}") from None
+        raise _LeftOutError(f"{subject}: {error.full_text}") from None
     if reading.now is None:
         raise _LeftOutError(f"{subject} cannot be read, so it could not be restored.")
     if wanted != reading.now and reading.choices and all(choice.value != reading.now for choice in reading.choices):
