@@ -74,7 +74,7 @@ class WorkbenchScreen(SparseScreen[None]):
         # These widgets are updated with every sample, and a query costs more than most of their updates.
         self._header, self._trial_line = HeaderLines(self.NAME), TrialLine()
         self._notice_line, self._key_line = NoticeLine(), KeyLine(self.NAME)
-        self._put: dict[str, tuple[Static | None, str, str]] = {}
+        self._put_texts: dict[str, tuple[Static | None, str, str]] = {}
         self.add_class(*self._size_classes(), update=False)
         for command in commands_of(self.NAME, shared=False):
             for key in command.keys:
@@ -246,13 +246,13 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def put(self, selector: str, text: str) -> None:
         """Show text, never as markup, in the widget that `selector` matches; do nothing if the screen is gone."""
-        line, asked, shown = self._put.get(selector, (None, "", ""))
+        line, asked, shown = self._put_texts.get(selector, (None, "", ""))
         with contextlib.suppress(NoMatches):
             if line is None or not line.is_attached:
                 line = self.query_one(selector, Static)
             if text != asked:
                 shown = clean_lines(self.with_keys(text))
-            self._put[selector] = (line, text, shown)
+            self._put_texts[selector] = (line, text, shown)
             if line.content != shown:
                 height = line.styles.height
                 line.update(shown, layout=height is None or height.is_auto)

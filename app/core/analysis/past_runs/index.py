@@ -45,8 +45,6 @@ _AT_ONCE = 50
 
 _COLUMNS = tuple(field.name for field in fields(PastRun))
 _JSON = ("settings", "around")
-_JSON_AT = tuple(_COLUMNS.index(name) for name in _JSON)
-_BOOL_AT = tuple(_COLUMNS.index(name) for name in ("simulated", "tried", "forbidden"))
 _TABLES = f"""
 CREATE TABLE sessions (name TEXT PRIMARY KEY, size INTEGER, changed INTEGER, inode INTEGER, runs INTEGER) WITHOUT ROWID;
 CREATE TABLE runs ({", ".join(_COLUMNS)}, crc, PRIMARY KEY (session, id)) WITHOUT ROWID;
@@ -272,9 +270,9 @@ def _run_of_row(row: tuple[Any, ...], parsed: Callable[[str], Any]) -> PastRun:
     """Return the run that a row of the index stores. Raises ValueError if the row differs from its checksum."""
     if _checksum(row[:-1]) != row[-1]:
         raise ValueError("a run differs from what was written")
-    values = list(row[:-1])
-    for at in _JSON_AT:
-        values[at] = parsed(values[at])
-    for at in _BOOL_AT:
-        values[at] = bool(values[at])
-    return PastRun(**dict(zip(_COLUMNS, values, strict=True)))
+    values = dict(zip(_COLUMNS, row[:-1], strict=True))
+    for name in _JSON:
+        values[name] = parsed(values[name])
+    for name in ("simulated", "tried", "forbidden"):
+        values[name] = bool(values[name])
+    return PastRun(**values)
