@@ -61,7 +61,7 @@ class Canvas:
     a line that grows dot by dot looks the same as a line that is drawn at once.
     """
 
-    __slots__ = ("dots", "height", "layers", "width")
+    __slots__ = ("dots", "height", "layers", "touched", "width")
 
     def __init__(self, width: int, height: int) -> None:
         self.width = max(0, width)
@@ -72,6 +72,8 @@ class Canvas:
         """Bits of the braille character of each cell, row by row."""
         self.layers = bytearray(self.width * self.height)
         """Highest layer of each cell; 0 for an empty cell."""
+        self.touched: set[int] = set()
+        """Rows of cells in which dots were set. Whoever has shown them clears it."""
 
     def dot(self, x: int, y: int, layer: int = 1) -> None:
         """Set one dot, counted from the upper left. Dots outside the canvas are ignored."""
@@ -87,6 +89,7 @@ class Canvas:
         runs = _RUNS[x & 1]
         first, last = top >> 2, bottom >> 2
         dots, layers = self.dots, self.layers
+        self.touched.update(range(first, last + 1))
         cell = first * width + (x >> 1)
         for row in range(first, last + 1):
             dots[cell] |= runs[top & 3 if row == first else 0][bottom & 3 if row == last else 3]

@@ -153,7 +153,10 @@ class LineChart(Selectable):
 
     def has_nothing(self, data: ChartData) -> bool:
         """Return whether the data has no points yet."""
-        return not any(value is not None and value == value for series in data.series for _, value in series.points)
+        # From the end: a run that measures has values there, while its ramp may have none.
+        return not any(
+            value is not None and value == value for series in data.series for _, value in reversed(series.points)
+        )
 
     def _update(self) -> None:
         """Draw the data, and repaint the cells that have changed."""

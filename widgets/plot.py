@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Final
 
 from widgets.canvas import SOLID, Canvas, ascii_sign
@@ -107,10 +108,14 @@ class Plot(FramedDrawing):
             self._trace(frame, series, start, index, _lines_before(data.series, index))
         self._frame, self._series = frame, data.series
         newest = max((series.points[-1][0] for series in data.series if series.points), default=0.0)
+        changed = self._canvas.touched if grows else set(range(frame.rows))
         if not grows or data.over != self._over or not self._named <= newest < self._named + NAMES_EVERY:
             self._named, self._over = newest, data.over
+            before = self._names.keys() if grows else ()  # a new frame may have fewer rows
             self._names = end_names(frame, data) if frame.margin else {}
-        self._compose(frame)
+            changed.update(before, self._names)
+        self._compose(frame, changed)
+        self._canvas.touched = set()
         return list(self._rows)
 
     def _extremes(self, series: tuple[Series, ...], start: float, end: float, log: bool) -> tuple[float, ...]:
@@ -145,11 +150,11 @@ class Plot(FramedDrawing):
                     canvas.line(*before, *dot, layer, dashes)
             before = dot
 
-    def _compose(self, frame: Frame) -> None:
-        """Compose the rows whose cells have changed."""
+    def _compose(self, frame: Frame, changed: Iterable[int]) -> None:
+        """Compose the rows whose cells have changed. `changed`: rows that may have."""
         ticks = dict(frame.labels)
         unnamed = (" " * frame.margin, bytes([GRID]) * frame.margin)
-        for row in range(frame.rows):
+        for row in changed:
             start = row * frame.columns
             name = self._names.get(row, unnamed)
             cells = (

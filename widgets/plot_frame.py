@@ -289,7 +289,11 @@ def draw_grid(text: str, ascii_only: bool) -> str:
     """Return the row of a tick with the dots of the grid in its empty cells."""
     point = "." if ascii_only else "·"
     step = 6 if ascii_only else 4
-    return "".join(point if cell == " " and column % step == step - 1 else cell for column, cell in enumerate(text))
+    cells = list(text)
+    for column in range(step - 1, len(cells), step):
+        if cells[column] == " ":
+            cells[column] = point
+    return "".join(cells)
 
 
 def axis_rows(frame: Frame) -> list[Row]:

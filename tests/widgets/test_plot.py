@@ -63,6 +63,30 @@ def test_a_line_that_grew_looks_like_one_drawn_afresh(
     assert grown.draw(upto(30), 40, 12, log=log) == fresh.draw(upto(30), 40, 12, log=log)
 
 
+def named(count: int) -> ChartData:
+    """Two lines with names at their ends, which cross as they grow."""
+    lines = {
+        name: tuple((float(at), 500.0 + 490.0 * math.sin(at * speed)) for at in range(count))
+        for name, speed in (("p50", 0.9), ("p99", 1.7))
+    }
+    series = tuple(Series(name=name, points=points) for name, points in lines.items())
+    ends = (Reference(label="", value=1.0), Reference(label="", value=1000.0))
+    return ChartData(series=series, references=ends, x_max=30.0, ends=True)
+
+
+@pytest.mark.parametrize("height", [6, 20])
+def test_names_at_the_ends_of_lines_that_grew_are_those_of_lines_drawn_afresh(height: int) -> None:
+    grown = Plot()
+    for count in range(1, 30):
+        assert grown.draw(named(count), 90, height) == Plot().draw(named(count), 90, height), count
+
+
+def test_a_graph_that_has_become_lower_is_drawn_afresh() -> None:
+    plot = Plot()
+    plot.draw(named(20), 90, 30)
+    assert plot.draw(named(21), 90, 6) == Plot().draw(named(21), 90, 6)
+
+
 def test_a_new_sample_leaves_the_other_rows_the_same_objects() -> None:
     points = tuple((float(second), 50.0) for second in range(30))
     plot = Plot()
