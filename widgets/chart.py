@@ -218,7 +218,8 @@ class LineChart(Selectable):
 
     def legend(self, data: ChartData) -> tuple[LegendPiece, ...]:
         """Return the pieces of the legend, the title first."""
-        pieces: list[LegendPiece] = [("title", clean(self.title), None)] if self.title else []
+        title, ascii_only = self.title, self.ascii
+        pieces: list[LegendPiece] = [("title", clean(title), None)] if title else []
         for index, series in sorted(enumerate(data.series), key=lambda pair: not pair[1].joined):
             code = series_code(index)
             color = series.color or COLORS[index % len(COLORS)]
@@ -228,15 +229,15 @@ class LineChart(Selectable):
             style = self._styles_by_code[code]
             if not series.name or self._plot.has_names:
                 continue
-            pieces.append(("", sample(data.series, index, ascii_only=self.ascii), style))
+            pieces.append(("", sample(data.series, index, ascii_only=ascii_only), style))
             pieces.append(("legend", clean(series.name), None))
         for reference in data.references:
             label = f"{clean(reference.label)} {clean(data.y_format(reference.value))}"
             if reference.half:
-                label += f" {'+-' if self.ascii else '±'} {clean(data.y_format(reference.half))}"
-                pieces.append(("band", "::" if self.ascii else "░░", None))
+                label += f" {'+-' if ascii_only else '±'} {clean(data.y_format(reference.half))}"
+                pieces.append(("band", "::" if ascii_only else "░░", None))
             else:
-                pieces.append(("reference", "- -" if self.ascii else "┈┈", None))
+                pieces.append(("reference", "- -" if ascii_only else "┈┈", None))
             pieces.append(("legend", label, None))
         if self.log_scale:
             pieces.append(("flag", "log", None))
