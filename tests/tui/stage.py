@@ -415,6 +415,11 @@ def text_in(pilot: Pilot[int], selector: str) -> str:
     return "\n".join(line[region.x : region.right] for line in lines)
 
 
+def words_in(pilot: Pilot[int], selector: str) -> str:
+    """What is on the screen where a widget is, without frames and line breaks."""
+    return " ".join("".join(" " if sign in "│┃▏▎▌" else sign for sign in text_in(pilot, selector)).split())
+
+
 def notices(pilot: Pilot[int]) -> str:
     """What was said above the footer."""
     return "\n".join(notice.text for notice in app_of(pilot).notices.messages)

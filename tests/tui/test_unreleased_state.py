@@ -9,18 +9,13 @@ import pytest
 from textual.pilot import Pilot
 
 from app.core.session.folders import session_folders
-from tests.tui.stage import SIZES, Table, app_of, opened, text_in, until
+from tests.tui.stage import SIZES, Table, app_of, opened, until, words_in
 from tests.unreleased import FOLDER
 from widgets.question import QuestionDialog
 
 
-def words_of(pilot: Pilot[int]) -> str:
-    """What the dialog shows, without its frame and line breaks."""
-    return " ".join("".join(" " if sign in "│┃▏▎▌" else sign for sign in text_in(pilot, ".dialog")).split())
-
-
 def asks(pilot: Pilot[int], words: str) -> Callable[[], bool]:
-    return lambda: isinstance(pilot.app.screen, QuestionDialog) and words in words_of(pilot)
+    return lambda: isinstance(pilot.app.screen, QuestionDialog) and words in words_in(pilot, ".dialog")
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
