@@ -56,8 +56,8 @@ def lines_once_still(made: Terminal) -> list[str]:
 
 
 def names(lines: Sequence[str]) -> list[str]:
-    """The devices in the list, of which some may not have been read yet. Columns depend on the size."""
-    return [line[:18].strip("│> ▸▾").split("  ")[0] for line in lines if line.startswith("│") and line.strip("│ ")]
+    """The devices in the list, whose settings may not have been read yet. The columns beside them depend on the size."""
+    return [line[:18].strip("│> ▸▾").partition(" ")[0] for line in lines if line.startswith("│") and line.strip("│ ")]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 30), (200, 60)], ids=str)
