@@ -56,7 +56,7 @@ def lines_once_still(made: Terminal) -> list[str]:
 
 
 def names(lines: Sequence[str]) -> list[str]:
-    """The devices in the list, whose settings may not have been read yet. The columns beside them depend on the size."""
+    """The devices in the list, whose settings may not have been read yet. Columns depend on the size."""
     return [line[:18].strip("│> ▸▾").partition(" ")[0] for line in lines if line.startswith("│") and line.strip("│ ")]
 
 
