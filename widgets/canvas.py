@@ -73,7 +73,7 @@ class Canvas:
         self.layers = bytearray(self.width * self.height)
         """Highest layer of each cell; 0 for an empty cell."""
         self.touched: set[int] = set()
-        """Rows of cells in which dots were set. Whoever has shown them clears it."""
+        """Rows of cells in which dots were set. The caller empties it after it has shown the rows."""
 
     def dot(self, x: int, y: int, layer: int = 1) -> None:
         """Set one dot, counted from the upper left. Dots outside the canvas are ignored."""

@@ -20,7 +20,7 @@ from textual.widget import Widget
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Frame:
-    """What surrounds the lines of a widget, and how they are filled up."""
+    """Border and padding around the lines of a widget, and the style of the cells after them."""
 
     width: int
     """Columns of the widget."""
@@ -43,10 +43,10 @@ class _Frame:
 
 
 class LineCache(StylesCache):
-    """Cache of drawn lines. It looks up what surrounds the lines once, until the complete widget is repainted.
+    """Cache of drawn lines. It reads border, padding and background once, until the complete widget is repainted.
 
-    Textual 8.2 looks it up at every repaint: the background below every ancestor, its position and size, and
-    some thirty styles. That costs more than the few lines that a live widget draws.
+    Textual 8.2 reads them at every repaint: the background of every ancestor, the position and size, and about
+    thirty styles. That costs more than the few lines that a live widget draws.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class LineCache(StylesCache):
         self._is_known = False
 
     def clear(self) -> None:
-        """Forget all lines and what surrounds them. Textual calls this for new styles, sizes and titles."""
+        """Drop all lines, and border and padding around them. Textual calls this for new styles, sizes and titles."""
         super().clear()
         self._lines.clear()
         self._is_known = False
@@ -84,7 +84,7 @@ class LineCache(StylesCache):
 
 
 def _framed(line: Strip, frame: _Frame) -> Strip:
-    # A strip has seven caches of its own, so none is made for what lies between the line and its final form.
+    # Each `Strip` creates seven caches, so only the final one is created.
     segments = [*frame.left, *line.adjust_cell_length(frame.content_width, frame.blank), *frame.right]
     for line_filter in frame.filters:
         segments = line_filter.apply(segments, frame.background)
@@ -92,7 +92,7 @@ def _framed(line: Strip, frame: _Frame) -> Strip:
 
 
 def _frame_of(widget: Widget) -> _Frame | None:
-    """Return what surrounds the lines of the widget; None if it has effects that only Textual draws."""
+    """Return border and padding of the widget; None if it has effects that only Textual draws."""
     styles = widget.styles
     if (
         any(kind for kind, _ in styles.outline)

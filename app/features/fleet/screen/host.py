@@ -22,7 +22,6 @@ from app.tui.devices.settings_panel import (
     changeable_first,
     settings_by_key,
 )
-from app.tui.header import HeaderLines
 from backends.display_names import addresses, name_of
 from backends.errors import RaidbenchError
 from backends.model import Device, Inventory, Target
@@ -95,7 +94,7 @@ class HostScreen(ListDetailScreen):
 
     def on_mount(self) -> None:
         """Query the host."""
-        self.query_one(HeaderLines).of_host = self._host
+        self._header.of_host = self._host
         self.action_ask()
 
     def action_findings(self) -> None:
